@@ -1,0 +1,1 @@
+"""Evidence: executed notebooks kept as records that another machine can verify."""
