@@ -1,0 +1,1 @@
+"""What stands behind the numbers of a ranking: the tests of rankwork."""
