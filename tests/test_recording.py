@@ -15,6 +15,8 @@ from rankwork.digest import canonical_json
 from rankwork.errors import EvidenceError
 from rankwork.evidence import recording
 from rankwork.evidence.recording import encode, ranked_list, record
+from rankwork.measures.auditing import audit
+from rankwork.rankings import Judgements, Rankings
 
 
 @dataclass
@@ -111,3 +113,18 @@ def test_the_digest_of_results_leaves_out_what_is_measured_and_ignores_order() -
     timed = {"name": "t", "measured": True, "value": 0.3}
     assert recording.results_digest({"a": a, "b": b}) == recording.results_digest({"b": b, "t": timed, "a": a})
     assert recording.results_digest({"a": a}) != recording.results_digest({"a": a | {"value": 1.0}})
+
+
+def test_a_run_is_recorded_whole_and_its_judgements_by_version() -> None:
+    run = Rankings.from_dicts({"q": {"b": 1.0, "a": 1.0}, "p": {"c": 0.5}})
+    form = encode(run)
+    assert (form["queries"], form["lengths"], form["ids"]) == (["q", "p"], [2, 1], ["b", "a", "c"])
+    assert base64.b64decode(form["scores"]["bits"]) == np.array([1.0, 1.0, 0.5]).tobytes()
+    one = encode(Judgements.from_dicts({"q": {"a": 1, "b": 0}}))
+    assert one == encode(Judgements.from_dicts({"q": {"b": 0, "a": 1}}))
+    assert one != encode(Judgements.from_dicts({"q": {"a": 2, "b": 0}}))
+
+
+def test_an_audit_is_recorded_as_its_json() -> None:
+    found = audit({"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1}}, ["R@1"])
+    assert encode(found)["measures"]["R@1"]["expected"] == 0.5

@@ -135,10 +135,8 @@ def _encode(value: Any) -> Any:
         return value if math.isfinite(value) else {"kind": "float", "value": str(value)}
     if isinstance(value, Fraction):
         return {"kind": "fraction", "value": str(value)}
-    if isinstance(value, RankedList):
-        return _encode_ranked_list(value)
-    if hasattr(value, "to_record"):
-        return _encode_mapping(value.to_record())
+    if type(value).__module__.startswith("rankwork."):
+        return _encode_ours(value)
     if is_dataclass(value) and not isinstance(value, type):
         return _encode_mapping({field.name: getattr(value, field.name) for field in fields(value)})
     if isinstance(value, Mapping):
@@ -153,6 +151,21 @@ def _encode(value: Any) -> Any:
     return _encode_array_like(value)
 
 
+def _encode_ours(value: Any) -> Any:
+    from rankwork.measures.auditing import Audit
+    from rankwork.rankings import Judgements, Rankings
+
+    if isinstance(value, RankedList):
+        return _encode_ranked_list(value)
+    if isinstance(value, Rankings):
+        return _encode_rankings(value)
+    if isinstance(value, Judgements):
+        return _encode_judgements(value)
+    if isinstance(value, Audit):
+        return {"kind": "audit", **_encode_mapping(value.to_json())}
+    return _encode_mapping({field.name: getattr(value, field.name) for field in fields(value)})
+
+
 def _encode_mapping(value: Mapping[Any, Any]) -> dict[str, Any]:
     if unusable := [key for key in value if not isinstance(key, str)]:
         raise TypeError(f"the key {unusable[0]!r} is not text")
@@ -165,6 +178,31 @@ def _encode_ranked_list(value: RankedList) -> dict[str, Any]:
     scores = np.asarray(value.scores) if value.scores else np.empty(0)
     about = {field.name: getattr(value, field.name) for field in fields(value) if field.name != "scores"}
     return {"kind": "ranking", **_encode_mapping(about), "scores": _encode_numpy(scores)}
+
+
+def _encode_rankings(value: Any) -> dict[str, Any]:
+    """A whole run: queries, lengths, IDs and scores in order of arrival, and what identifies them."""
+    return {
+        "kind": "rankings",
+        "queries": list(value.queries),
+        "lengths": value.lengths.tolist(),
+        "ids": value.documents[value.codes].tolist(),
+        "scores": _encode_numpy(value.scores),
+        "candidates_digest": value.candidates_digest,
+        "scores_digest": value.scores_digest,
+    }
+
+
+def _encode_judgements(value: Any) -> dict[str, Any]:
+    """The version of the labels: what was judged and how, by digest."""
+    grades = {query: sorted(value.grades_of(query).items()) for query in value.queries}
+    return {
+        "kind": "judgements",
+        "queries": len(value.queries),
+        "rows": len(value),
+        "candidates_digest": value.candidates_digest,
+        "grades_digest": digest(_encode(grades)),
+    }
 
 
 def _encode_array_like(value: Any) -> Any:

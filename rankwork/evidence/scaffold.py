@@ -34,7 +34,7 @@ def _contents(stem: str) -> dict[Path, str]:
         _cell("code", "k = 3  # how many documents are selected", ["parameters"]),
         _cell("code", "from rankwork import rank, record\nfrom rankwork.inputs import toy"),
         _cell("markdown", "Say what the next cell asks."),
-        _cell("code", 'record("selected", list(rank(toy.SIX_ROWS, k)))'),
+        _cell("code", 'record("selected", list(rank(toy.SIX, k)))'),
     ]
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number:02d}"
