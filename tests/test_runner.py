@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from rankwork.errors import EvidenceError, InputError, ParameterError
-from rankwork.evidence import runner
+from rankwork.evidence import runner, supervising
 from rankwork.evidence.store import Store, read_manifest
 from rankwork.evidence.verifying import verify
 from tests.workbooks import SCHEMA, notebook, rankwork, workbook
@@ -98,7 +98,7 @@ def test_a_cell_that_takes_too_long_is_a_timeout(tmp_path: Path) -> None:
 def test_a_kernel_that_ignores_its_interruption_still_ends_as_a_timeout(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner, "_GRACE", 1.0)
+    monkeypatch.setattr(supervising, "_GRACE", 1.0)
     stubborn = "import os, signal\nos.kill(os.getppid(), signal.SIGSTOP)\nimport time; time.sleep(60)"
     finished, _ = run(workbook(tmp_path, stubborn), timeout=3)
     assert finished.status == "timeout"

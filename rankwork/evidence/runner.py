@@ -7,13 +7,9 @@ killed process, ends as a record that says so.
 import json
 import os
 import secrets
-import signal
-import subprocess
-import sys
-import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,13 +19,8 @@ from rankwork.digest import digest, digest_bytes, digest_file
 from rankwork.errors import EvidenceError, InputError, ParameterError
 from rankwork.evidence import manifest, parameters
 from rankwork.evidence.assembly import assemble, with_seal
-from rankwork.evidence.privacy import SCRATCH_VARIABLE
 from rankwork.evidence.store import Store, read_manifest
-
-Progress = Callable[[str, int, int], None]
-"""Called with a notebook's name, the number of the cell that starts, and how many cells there are."""
-
-_GRACE = 10.0
+from rankwork.evidence.supervising import Progress, Workers, killed
 
 
 @dataclass(frozen=True)
@@ -57,22 +48,6 @@ class Finished:
     path: Path
     status: str
     reason: Mapping[str, Any] | None
-
-
-@dataclass
-class _Executions:
-    """The worker processes that are alive, so that an interruption reaches each of them."""
-
-    alive: dict[int, subprocess.Popen[str]] = field(default_factory=dict)
-    interrupted: bool = False
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def interrupt(self) -> None:
-        """Forward Ctrl-C: a worker has a session of its own and would not hear it."""
-        with self.lock:
-            self.interrupted = True
-            for process in self.alive.values():
-                process.send_signal(signal.SIGINT)
 
 
 def workbook(start: Path) -> Path:
@@ -168,13 +143,13 @@ def run(
     KeyboardInterrupt is raised after the interrupted executions have been stored as killed; those that had not begun
     leave nothing.
     """
-    executions = _Executions()
+    workers = Workers()
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        futures = [pool.submit(_run_one, request, store, timeout, progress, executions) for request in requests]
+        futures = [pool.submit(_run_one, request, store, timeout, progress, workers) for request in requests]
         try:
             finished = [future.result() for future in futures]
         except KeyboardInterrupt:
-            executions.interrupt()
+            workers.interrupt()
             for future in futures:
                 future.cancel()
             raise
@@ -182,15 +157,15 @@ def run(
 
 
 def _run_one(
-    request: Request, store: Store, timeout: float | None, progress: Progress | None, executions: _Executions
+    request: Request, store: Store, timeout: float | None, progress: Progress | None, workers: Workers
 ) -> Finished | None:
-    if executions.interrupted:
+    if workers.interrupted:
         return None
     with store.scratch(request.name) as scratch:
         job = _lay_out(scratch, request, timeout)
-        ended = _supervise(scratch, job, progress, executions)
+        ended = workers.supervise(scratch, job, progress)
         if ended is not None or not (scratch / "record" / "manifest.json").exists():
-            assemble(scratch, job, ended or _killed("the worker ended without a record"))
+            assemble(scratch, job, ended or killed("the worker ended without a record"))
         return _store(scratch / "record", store)
 
 
@@ -214,6 +189,7 @@ def _lay_out(scratch: Path, request: Request, timeout: float | None) -> dict[str
         "recipe_digest": digest(asked),
         "nonce": nonce,
         "timeout": timeout,
+        "of": len(request.notebook["cells"]) + 2,  # papermill adds the injected values, we the seal
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": environment.commit(request.folder),
     }
@@ -235,109 +211,6 @@ def _link_inputs(folder: Path, inputs: Mapping[str, Path]) -> dict[str, tuple[st
             link.symlink_to(path)
         linked[parameter] = (f"inputs/{link.name}", digest_file(path))
     return linked
-
-
-def _supervise(
-    scratch: Path, job: Mapping[str, Any], progress: Progress | None, executions: _Executions
-) -> dict[str, Any] | None:
-    """Start the worker and wait for it; None when it put the record together itself, else how it ended."""
-    cells = len(json.loads((scratch / "input.ipynb").read_bytes())["cells"])
-    with (scratch / "worker.log").open("wb") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "rankwork.evidence.worker", str(scratch)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-            env=_worker_environment(scratch),
-            start_new_session=True,
-        )
-    with executions.lock:
-        executions.alive[process.pid] = process
-        if executions.interrupted:
-            process.send_signal(signal.SIGINT)
-    try:
-        return _follow(process, job, cells, progress, executions)
-    finally:
-        with executions.lock:
-            executions.alive.pop(process.pid, None)
-
-
-def _follow(
-    process: subprocess.Popen[str],
-    job: Mapping[str, Any],
-    cells: int,
-    progress: Progress | None,
-    executions: _Executions,
-) -> dict[str, Any] | None:
-    assert process.stdout is not None  # it was opened as a pipe
-    family: dict[int, Any] = {}
-    limit = threading.Timer(job["timeout"] + _GRACE, process.kill) if job["timeout"] else None
-    if limit:
-        limit.start()
-    for line in process.stdout:
-        _remember_children(process.pid, family)
-        if progress and (event := _event(line)):
-            progress(job["notebook"], event["cell"] + 1, cells)
-    code = process.wait()
-    if limit:
-        limit.cancel()
-    _end(family)
-    if code == 0:
-        return None
-    if limit and limit.finished.is_set() and code == -signal.SIGKILL and not executions.interrupted:
-        return {"ended": "timeout", "reason": _text("Timeout", f"not finished after {job['timeout']:g} s"), "cells": []}
-    return _killed("interrupted" if executions.interrupted else f"the worker ended with code {code}")
-
-
-def _killed(message: str) -> dict[str, Any]:
-    return {"ended": "killed", "reason": _text("Killed", message), "cells": []}
-
-
-def _text(kind: str, message: str) -> dict[str, Any]:
-    return {"type": kind, "message": message, "cell": None}
-
-
-def _event(line: str) -> dict[str, Any] | None:
-    try:
-        event = json.loads(line)
-    except ValueError:
-        return None
-    return event if isinstance(event, dict) and isinstance(event.get("cell"), int) else None
-
-
-def _remember_children(pid: int, family: dict[int, Any]) -> None:
-    """Note the kernel and what it started, to end them also when the worker is gone."""
-    import psutil
-
-    try:
-        family.update((child.pid, child) for child in psutil.Process(pid).children(recursive=True))
-    except psutil.NoSuchProcess:
-        return
-
-
-def _end(family: Mapping[int, Any]) -> None:
-    import psutil
-
-    for child in family.values():
-        try:
-            child.kill()
-        except psutil.NoSuchProcess:
-            continue
-
-
-def _worker_environment(scratch: Path) -> dict[str, str]:
-    """The variables for a worker: nobody else's kernels, a fixed hash seed and time zone, the scratch folder."""
-    kept = {
-        name: value for name, value in os.environ.items() if name not in ("JUPYTER_PATH", "PYTHONSTARTUP", "MPLBACKEND")
-    }
-    return kept | {
-        "JUPYTER_PREFER_ENV_PATH": "1",
-        "PYTHONHASHSEED": "0",
-        "TZ": "UTC",
-        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-        SCRATCH_VARIABLE: str(scratch),
-    }
 
 
 def check_writable(store: Store) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 from rankwork.evidence.assembly import assemble
 
 _POLL = 0.5
+_LONGEST_RUNTIME_DIR = 50  # a socket's path is limited to about a hundred bytes, and a kernel's name takes the rest
 
 
 def main(scratch: Path) -> None:
@@ -48,7 +49,7 @@ def _papermill(job: Mapping[str, Any], started: float, seconds: list[float]) -> 
 
     def cell_starts(cell: Any, cell_index: int) -> None:
         begun.append(time.monotonic())
-        print(json.dumps({"cell": cell_index}), flush=True)
+        print(json.dumps({"cell": cell_index, "of": job["of"]}), flush=True)
 
     def cell_ends(cell: Any, cell_index: int, **_: Any) -> None:
         if len(begun) > len(seconds):
@@ -70,8 +71,13 @@ def _papermill(job: Mapping[str, Any], started: float, seconds: list[float]) -> 
         timeout_func=lambda cell: (
             max(1, round(job["timeout"] - (time.monotonic() - started))) if job["timeout"] else None
         ),
-        config=Config({"KernelManager": {"transport_encryption": "auto"}}),
+        config=Config({"KernelManager": {"transport_encryption": "auto", "transport": _transport()}}),
     )
+
+
+def _transport() -> str:
+    """Sockets in the file system where their names fit: two kernels that start at once can choose the same TCP port."""
+    return "ipc" if len(os.environ["JUPYTER_RUNTIME_DIR"]) <= _LONGEST_RUNTIME_DIR else "tcp"
 
 
 def _ending(error: BaseException) -> str:
