@@ -306,7 +306,8 @@ def boundary(rows: Sequence[tuple[Any, float]], k: int) -> "Figure":
     figure, axes = _canvas(height=3.8)
     for place, row in enumerate(order):
         axes.bar(place, row.score, width=0.72, **_look_of(place, cut, k))
-    axes.set_xticks(range(len(order)), [str(row.id) for row in order])
+    names = [str(row.id) for row in order]
+    axes.set_xticks(range(len(order)), names, rotation=90 if len("".join(names)) > 60 else 0)
     axes.set_xlabel("document, in the contract's order")
     axes.set_ylabel("score")
     _draw_cut(axes, cut, k)
@@ -334,10 +335,10 @@ def _draw_cut(axes: "Axes", cut: ties.Boundary, k: int) -> None:
 def _boundary_legend(axes: "Axes", cut: ties.Boundary) -> None:
     from matplotlib.patches import Patch
 
-    hatched = Patch(facecolor="white", edgecolor=_CONTRACT, hatch="///", label=f"tied, left out: {cut.surplus}")
+    hatched = Patch(facecolor="white", edgecolor=_CONTRACT, hatch="///", label=f"tied, no slot: {cut.surplus}")
     handles = [
         Patch(color=_EXPECTED, label=f"above: {cut.above}"),
-        Patch(color=_CONTRACT, label=f"tied, selected: {cut.slots} slots of {cut.tied} tied"),
+        Patch(color=_CONTRACT, label=f"slots: {cut.slots} for {cut.tied} tied"),
         *([hatched] if cut.surplus else []),
         Patch(color="#cccccc", label="below"),
     ]
