@@ -253,7 +253,8 @@ def _order_panel(axes: "Axes", name: str, audits: Mapping[str, Audit]) -> None:
             axes.plot(value, place, color=_CONTRACT, marker="D", fillstyle="none", mew=2, linestyle="none", label=label)
     axes.set_yticks(range(len(audits)), list(audits))
     axes.set_ylim(len(audits) - 0.4, -0.6)
-    axes.set_title(name, loc="left", fontsize=12, color=_TEXT)
+    bounds = " (bounds: the list was cut)" if mean.censored else ""
+    axes.set_title(f"{name}{bounds}", loc="left", fontsize=12, color=_TEXT)
 
 
 def widths(audit: Audit, measure: str) -> "Figure":
@@ -277,7 +278,9 @@ def widths(audit: Audit, measure: str) -> "Figure":
             ha="center",
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
         )
-    if len(split) and sizes.max() > 10 * sizes.min():
+    if not len(split):
+        axes.text(0, 0, "no tie across the cut", color=_TEXT, fontsize=11, ha="center", va="bottom")
+    elif sizes.max() > 10 * sizes.min():
         _log_of_sizes(axes)
     axes.margins(x=0.1, y=0.15)
     axes.set_xlabel(f"documents that tie at the cut of {measure} ({len(split)} of {result.mean.queries} queries)")
