@@ -41,7 +41,7 @@ def ranges(audit: Audit) -> "Figure":
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.set_xlabel(f"mean over the judged queries, ties by {audit.order}")
-    _legend(axes)
+    _legend(axes, audit.order)
     return figure
 
 
@@ -69,7 +69,7 @@ def queries(audit: Audit, measure: str, *, most: int = 40) -> "Figure":
     ranged = int((widths > 0).sum())
     axes.set_xlabel(f"{measure}: {ranged} of {result.mean.queries} queries have a range, {len(shown)} shown")
     axes.set_ylabel("query")
-    _legend(axes)
+    _legend(axes, audit.order)
     return figure
 
 
@@ -179,13 +179,14 @@ def _bar(axes: "Axes", place: int, low: float, high: float, expected: float | No
         axes.plot(contract, place, color=_CONTRACT, marker="D", markersize=6, zorder=4, fillstyle="none", mew=2)
 
 
-def _legend(axes: "Axes") -> None:
+def _legend(axes: "Axes", order: str) -> None:
     from matplotlib.lines import Line2D
 
+    value = "contract" if order == "id_asc" else f"value by {order}"
     handles = [
         Line2D([], [], color=_RANGE, linewidth=9, label="minimum to maximum"),
         Line2D([], [], color=_EXPECTED, marker="o", linestyle="none", label="expected"),
-        Line2D([], [], color=_CONTRACT, marker="D", fillstyle="none", mew=2, linestyle="none", label="contract"),
+        Line2D([], [], color=_CONTRACT, marker="D", fillstyle="none", mew=2, linestyle="none", label=value),
     ]
     axes.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, fontsize=11)
 
