@@ -1,7 +1,7 @@
-"""What every engine says of itself, and the one question that it is asked: which positions are the top k?
+"""What every engine says of itself, and the one question that it is asked: the positions of the top k.
 
-An engine is observed, never trusted. Its promise is a fact about a text that its maker published, kept apart from what it
-does; its answer is checked for shape and range only, because whether it is right is the experiment.
+An engine is observed, never trusted. Its promise is a fact about a text that its maker published, kept apart from what
+it does; its answer is checked for shape and range only, because whether it is right is the experiment.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,8 +29,8 @@ class EngineError(RankworkError, RuntimeError):
 class Promise:
     """Three promises that are often taken for one, and where they were read.
 
-    `determinism` is about the same input asked twice, `tie_break` about who wins among equal scores, `ordering` about the
-    order in which the winners are returned. "not mentioned" means that the text read says nothing either way.
+    `determinism` is about the same input asked twice, `tie_break` about who wins among equal scores, `ordering` about
+    the order in which the winners are returned. "not mentioned" means that the text says nothing either way.
     """
 
     determinism: Literal["promised", "refused", "not mentioned"]
@@ -76,13 +76,19 @@ def _nothing_missing() -> str:
     return ""
 
 
+def _lacks_no_device(device: str) -> str:
+    return ""
+
+
 @dataclass(frozen=True)
 class Engine:
     """One way to select the top k. `answer` does the work; the other fields are facts that the experiments need.
 
-    `modules` must be importable; `missing` says what else is. `by_id`: the ID is a key of its ordering. `batches`: it
+    `modules` must be importable; `missing` says what else keeps it from answering, and `lacks` why one of its `devices`
+    cannot be used here. `by_id`: the ID is a key of its ordering. `batches`: it
     takes a row per query on the first axis. `threaded`: its thread count can be set for one call. `restarts` are
-    conditions that hold for a whole process, as environment variables. `largest` is the n above which it takes seconds.
+    conditions that hold for a whole process, as environment variables. `largest` is the n above which it takes seconds,
+    `repeats` how often an experiment asks it the same.
     `version_of` reads a version that no installed package states.
     """
 
@@ -99,7 +105,9 @@ class Engine:
     threaded: bool = False
     restarts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     largest: int = 1_000_000
+    repeats: int = 15
     missing: Callable[[], str] = _nothing_missing
+    lacks: Callable[[str], str] = _lacks_no_device
     version_of: Callable[[], str] | None = None
 
     @property
@@ -129,8 +137,8 @@ class Engine:
     ) -> Positions:
         """The k positions that the engine selects, in its order: shape (k,), or (rows, k) for a batch.
 
-        Without `ids` the positions are the IDs. k = 0 selects nothing and asks nobody. Raises ContractError for a question
-        that cannot be asked, EngineError for an answer that is no selection, and whatever the engine raises.
+        Without `ids` the positions are the IDs. k = 0 selects nothing and asks nobody. Raises ContractError for a
+        question that cannot be asked, EngineError for an answer that is no selection, and what the engine raises.
         """
         request = self._request(scores, k, ids, dtype, device, threads)
         if k == 0:
@@ -178,7 +186,7 @@ def _checked(answer: Scores, request: Request, name: str) -> Positions:
             f"{name} answered with {answer.dtype} of shape {answer.shape}, expected positions of shape {expected}"
         )
     n = request.scores.shape[-1]
-    if answer.size and not (0 <= int(answer.min()) and int(answer.max()) < n):
+    if answer.size and (int(answer.min()) < 0 or int(answer.max()) >= n):
         raise EngineError(f"{name} answered with position {_outside(answer, n)}, expected 0 to {n - 1}")
     for row in answer.reshape(-1, request.k):
         if len(np.unique(row)) != request.k:

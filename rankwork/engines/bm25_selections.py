@@ -1,4 +1,4 @@
-"""The selection steps of two BM25 packages, given scores instead of a query: bm25s (with numpy and with jax) and rank_bm25."""
+"""The selection steps of two BM25 packages, given scores: bm25s (with numpy and with jax) and rank_bm25."""
 
 from collections.abc import Callable
 from typing import Any
@@ -67,18 +67,25 @@ _REVERSES = "the code reads an ascending default sort backwards; no text speaks 
 
 ENGINES = (
     _engine(
-        "bm25s numpy", "bm25s",
+        "bm25s numpy",
+        "bm25s",
         Promise("not mentioned", "none", "by score", _SAYS_NOTHING, "bm25s/selection.py", "0.3.16"),
-        bm25s_numpy, ("bm25s",),
+        bm25s_numpy,
+        ("bm25s",),
     ),
     _engine(
-        "bm25s jax", "bm25s",
+        "bm25s jax",
+        "bm25s",
         Promise("not mentioned", "none", "by score", _CALLS_JAX, "bm25s/selection.py", "0.3.16"),
-        bm25s_jax, ("bm25s", "jax"), ("float32",),
+        bm25s_jax,
+        ("bm25s", "jax"),
+        ("float32",),
     ),
     _engine(
-        "rank_bm25", "rank-bm25",
+        "rank_bm25",
+        "rank-bm25",
         Promise("not mentioned", "none", "by score", _REVERSES, "rank_bm25.py, get_top_n", "0.2.2"),
-        rank_bm25, ("rank_bm25",),
+        rank_bm25,
+        ("rank_bm25",),
     ),
-)  # fmt: skip
+)

@@ -1,7 +1,7 @@
 """Scores as points on a line, for engines that look for near vectors rather than high scores.
 
 A point's coordinate is its rank among the distinct scores: 0 for the highest, 1 for the next. The query stands at 0, so
-the nearest points have the highest scores, equal scores lie at equal distances, and no rounding can make or break a tie.
+the nearest points have the highest scores, equal scores lie at equal distances, and no rounding makes or breaks a tie.
 """
 
 import numpy as np

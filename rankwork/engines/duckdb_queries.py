@@ -39,16 +39,14 @@ def by_score_and_id(request: Request) -> Scores:
 
 
 def arg_max(request: Request) -> Scores:
-    """arg_max(position, score, k), which returns a list."""
+    """The aggregate arg_max(position, score, k), which returns a list."""
     return _query(request, "SELECT unnest(arg_max(position, score, ?)) AS position FROM documents")
 
 
 _SOURCE = "duckdb.org/docs/2.0, Non-Deterministic Behavior"
 
 
-def _engine(
-    name: str, promise: Promise, answer: Callable[[Request], Scores], *, by_id: bool = False
-) -> Engine:
+def _engine(name: str, promise: Promise, answer: Callable[[Request], Scores], *, by_id: bool = False) -> Engine:
     return Engine(
         name=name,
         package="duckdb",
@@ -65,18 +63,29 @@ def _engine(
 ENGINES = (
     _engine(
         "duckdb ORDER BY",
-        Promise("refused", "none", "by score", "results may come in another order, above all with threads", _SOURCE, "2.0"),
+        Promise(
+            "refused", "none", "by score", "results may come in another order, above all with threads", _SOURCE, "2.0"
+        ),
         by_score,
     ),
     _engine(
         "duckdb ORDER BY with ID",
-        Promise("promised", "lowest ID", "by score", "a unique order is the documented way to determinism", _SOURCE, "2.0"),
+        Promise(
+            "promised", "lowest ID", "by score", "a unique order is the documented way to determinism", _SOURCE, "2.0"
+        ),
         by_score_and_id,
         by_id=True,
     ),
     _engine(
         "duckdb arg_max",
-        Promise("not mentioned", "none", "by score", "a list of the arguments with the largest values", "duckdb_functions(), arg_max", "2.0.1"),
+        Promise(
+            "not mentioned",
+            "none",
+            "by score",
+            "a list of the arguments with the largest values",
+            "duckdb_functions(), arg_max",
+            "2.0.1",
+        ),
         arg_max,
     ),
-)  # fmt: skip
+)

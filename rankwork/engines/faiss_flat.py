@@ -32,7 +32,7 @@ def inner_product(request: Request) -> Scores:
     rows = np.atleast_2d(request.scores)
     queries = np.eye(len(rows), dtype=np.float32)
     found = _search(faiss.IndexFlatIP(len(rows)), rows.T, queries, request)
-    return found.reshape(*request.scores.shape[:-1], request.k)
+    return np.reshape(found, (*request.scores.shape[:-1], request.k))
 
 
 def squared_distance(request: Request) -> Scores:
@@ -43,9 +43,13 @@ def squared_distance(request: Request) -> Scores:
 
 
 _PROMISE = Promise(
-    "not mentioned", "none", "by score", "no guarantee of an order when distances are the same",
-    "a maintainer in github.com/facebookresearch/faiss/issues/1201", "1.6.3",
-)  # fmt: skip
+    "not mentioned",
+    "none",
+    "by score",
+    "no guarantee of an order when distances are the same",
+    "a maintainer in github.com/facebookresearch/faiss/issues/1201",
+    "1.6.3",
+)
 
 
 def _engine(name: str, answer: Callable[[Request], Scores], *, batches: bool) -> Engine:

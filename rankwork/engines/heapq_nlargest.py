@@ -43,6 +43,8 @@ def _engine(name: str, promise: Promise, answer: Callable[[Request], list[int]])
 ENGINES = (
     _engine("heapq.nlargest", Promise("promised", "lowest position", "by score", _EQUIVALENT, _SOURCE, "3.11"), by_key),
     _engine(
-        "heapq.nlargest of pairs", Promise("promised", "highest position", "by score", _PAIRS, _SOURCE, "3.11"), of_pairs
+        "heapq.nlargest of pairs",
+        Promise("promised", "highest position", "by score", _PAIRS, _SOURCE, "3.11"),
+        of_pairs,
     ),
 )

@@ -1,4 +1,4 @@
-"""hnswlib: an approximate search in a graph that several threads build at once; see `distances` for what it is given."""
+"""hnswlib: an approximate search in a graph that threads build at once; see `distances` for what it is given."""
 
 from rankwork.engines.base import Engine, Promise, Request, Scores
 from rankwork.engines.distances import QUERY, points
@@ -26,8 +26,12 @@ ENGINES = (
         name="hnswlib",
         package="hnswlib",
         promise=Promise(
-            "refused", "none", "by score", "construction is not deterministic with more than a single thread",
-            "a maintainer in github.com/nmslib/hnswlib/issues/540", "0.8.0",
+            "refused",
+            "none",
+            "by score",
+            "construction is not deterministic with more than a single thread",
+            "a maintainer in github.com/nmslib/hnswlib/issues/540",
+            "0.8.0",
         ),
         answer=graph,
         modules=("hnswlib",),
@@ -35,5 +39,6 @@ ENGINES = (
         dtypes=("float32",),
         threaded=True,
         largest=10_000,
+        repeats=6,
     ),
-)  # fmt: skip
+)

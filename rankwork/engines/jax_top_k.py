@@ -11,14 +11,25 @@ from rankwork.engines.base import Engine, Promise, Request, Scores
 @contextmanager
 def _wide_numbers(dtype: str) -> Iterator[None]:
     """64-bit numbers where the request has them: jax would otherwise narrow them without a word."""
-    import jax
+    from jax import config
 
-    before = jax.config.jax_enable_x64
-    jax.config.update("jax_enable_x64", before or dtype.endswith("64"))
+    before = config.read("jax_enable_x64")
+    config.update("jax_enable_x64", before or dtype.endswith("64"))
     try:
         yield
     finally:
-        jax.config.update("jax_enable_x64", before)
+        config.update("jax_enable_x64", before)
+
+
+def lacks(device: str) -> str:
+    """Why jax cannot use a device here, or the empty text."""
+    import jax
+
+    try:
+        jax.devices("gpu" if device == "cuda" else "cpu")
+    except RuntimeError:
+        return f"jax sees no {device} device"
+    return ""
 
 
 def top_k(request: Request) -> Scores:
@@ -36,9 +47,12 @@ ENGINES = (
         name="jax.lax.top_k",
         package="jax",
         promise=Promise(
-            "promised", "lowest position", "by score",
+            "promised",
+            "lowest position",
+            "by score",
             "of two equal elements the one with the lower index appears first",
-            "jax.lax.top_k, docstring", "0.10.2",
+            "jax.lax.top_k, docstring",
+            "0.10.2",
         ),
         answer=top_k,
         modules=("jax", "jaxlib"),
@@ -46,5 +60,6 @@ ENGINES = (
         dtypes=("float16", "bfloat16", "float32", "float64", "int32", "int64"),
         devices=("cpu", "cuda"),
         batches=True,
+        lacks=lacks,
     ),
-)  # fmt: skip
+)

@@ -1,4 +1,4 @@
-"""numpy.argpartition, then a stable sort of the k that it picked: the usual fast idiom, which fixes the order and not the set."""
+"""numpy.argpartition, then a stable sort of the k that it picked: the usual idiom, which leaves the set open."""
 
 import numpy as np
 
@@ -20,9 +20,12 @@ ENGINES = (
         name="numpy.argpartition",
         package="numpy",
         promise=Promise(
-            "not mentioned", "none", "any",
+            "not mentioned",
+            "none",
+            "any",
             "the order inside the partitions is undefined; the algorithm is unstable",
-            "numpy.argpartition, docstring", "2.4.6",
+            "numpy.argpartition, docstring",
+            "2.4.6",
         ),
         answer=partition_and_sort,
         modules=("numpy",),
@@ -31,4 +34,4 @@ ENGINES = (
         batches=True,
         restarts=NUMPY_RESTARTS,
     ),
-)  # fmt: skip
+)

@@ -1,7 +1,7 @@
 """numpy's full sorts. Two idioms make a sort descending, and they do not break ties alike.
 
-Sorting the negated scores keeps a stable sort stable; reversing an ascending sort turns its stability around, so that the
-highest position comes first.
+Sorting the negated scores keeps a stable sort stable; reversing an ascending sort turns its stability around, so that
+the highest position comes first.
 """
 
 from collections.abc import Callable

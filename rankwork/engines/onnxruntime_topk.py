@@ -32,7 +32,10 @@ def _model(dtype: str, axes: int) -> bytes:
         [helper.make_node("TopK", ["scores", "k"], ["values", "positions"], axis=-1)],
         "selection",
         [helper.make_tensor_value_info("scores", kind, shape), helper.make_tensor_value_info("k", whole, [1])],
-        [helper.make_tensor_value_info("values", kind, shape), helper.make_tensor_value_info("positions", whole, shape)],
+        [
+            helper.make_tensor_value_info("values", kind, shape),
+            helper.make_tensor_value_info("positions", whole, shape),
+        ],
     )
     # Version 11 of the operator and version 8 of the format are old enough for every runtime that we may meet.
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 11)], ir_version=8)
@@ -51,9 +54,12 @@ ENGINES = (
         name="onnxruntime TopK",
         package="onnxruntime",
         promise=Promise(
-            "promised", "lowest position", "by score",
+            "promised",
+            "lowest position",
+            "by score",
             "of two equal values the one with the lower index appears first",
-            "ONNX operator TopK, version 24", "onnx 1.23.2",
+            "ONNX operator TopK, version 24",
+            "onnx 1.23.2",
         ),
         answer=topk,
         modules=("onnxruntime", "onnx"),
@@ -62,4 +68,4 @@ ENGINES = (
         batches=True,
         threaded=True,
     ),
-)  # fmt: skip
+)

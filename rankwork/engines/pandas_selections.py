@@ -83,19 +83,35 @@ def _engine(
 ENGINES = (
     _engine(
         "pandas.nlargest",
-        Promise("promised", "lowest position", "by score", "keep='first': the first occurrences, in order", _NLARGEST, "3.1.1"),
+        Promise(
+            "promised",
+            "lowest position",
+            "by score",
+            "keep='first': the first occurrences, in order",
+            _NLARGEST,
+            "3.1.1",
+        ),
         nlargest,
         dtypes=_FLOATS_AND_INTEGERS,
     ),
     _engine(
         "pandas.nlargest keep=last",
-        Promise("promised", "highest position", "by score", "keep='last': the last occurrences, in reverse", _NLARGEST, "3.1.1"),
+        Promise(
+            "promised",
+            "highest position",
+            "by score",
+            "keep='last': the last occurrences, in reverse",
+            _NLARGEST,
+            "3.1.1",
+        ),
         nlargest_last,
         dtypes=_FLOATS_AND_INTEGERS,
     ),
     _engine(
         "pandas.sort_values",
-        Promise("promised", "none", "by score", "deterministic for a given input; the default is not stable", _SORT, "3.1.1"),
+        Promise(
+            "promised", "none", "by score", "deterministic for a given input; the default is not stable", _SORT, "3.1.1"
+        ),
         sort_values,
     ),
     _engine(
@@ -105,8 +121,15 @@ ENGINES = (
     ),
     _engine(
         "pandas.sort_values with ID",
-        Promise("promised", "lowest ID", "by score", "sorted by each key in turn", "pandas.DataFrame.sort_values, docstring", "3.1.1"),
+        Promise(
+            "promised",
+            "lowest ID",
+            "by score",
+            "sorted by each key in turn",
+            "pandas.DataFrame.sort_values, docstring",
+            "3.1.1",
+        ),
         sort_values_with_id,
         by_id=True,
     ),
-)  # fmt: skip
+)

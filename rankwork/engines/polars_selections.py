@@ -1,4 +1,7 @@
-"""polars: top_k, and sort by score alone, with the order maintained, or with the ID as second key."""
+"""polars: top_k, and sort by score alone, with the order maintained, or with the ID as second key.
+
+The same words, sort then head, are run at once, or as a lazy query whose optimiser may turn them into a selection.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -30,6 +33,21 @@ def sort(request: Request) -> Scores:
     return _positions(_frame(request).sort("score", descending=True).head(request.k))
 
 
+def lazy_sort(request: Request) -> Scores:
+    """The same as a lazy query, collected in memory."""
+    return _lazy(request, "in-memory")
+
+
+def streaming_sort(request: Request) -> Scores:
+    """The same as a lazy query, collected by the streaming engine."""
+    return _lazy(request, "streaming")
+
+
+def _lazy(request: Request, engine: str) -> Scores:
+    query = _frame(request).lazy().sort("score", descending=True).head(request.k)
+    return _positions(query.collect(engine=engine))
+
+
 def sort_maintained(request: Request) -> Scores:
     """DataFrame.sort with maintain_order=True, then head."""
     return _positions(_frame(request).sort("score", descending=True, maintain_order=True).head(request.k))
@@ -41,11 +59,12 @@ def sort_with_id(request: Request) -> Scores:
 
 
 _SORT = "polars.DataFrame.sort, docstring"
+_UNSTABLE = Promise(
+    "not mentioned", "none", "by score", "the order among equals is kept only with maintain_order", _SORT, "2.1.0"
+)
 
 
-def _engine(
-    name: str, promise: Promise, answer: Callable[[Request], Scores], *, by_id: bool = False
-) -> Engine:
+def _engine(name: str, promise: Promise, answer: Callable[[Request], Scores], *, by_id: bool = False) -> Engine:
     return Engine(
         name=name,
         package="polars",
@@ -62,17 +81,24 @@ def _engine(
 ENGINES = (
     _engine(
         "polars.top_k",
-        Promise("not mentioned", "none", "any", "not guaranteed to be in any order", "polars.DataFrame.top_k, docstring", "2.1.0"),
+        Promise(
+            "not mentioned",
+            "none",
+            "any",
+            "not guaranteed to be in any order",
+            "polars.DataFrame.top_k, docstring",
+            "2.1.0",
+        ),
         top_k,
     ),
-    _engine(
-        "polars.sort",
-        Promise("not mentioned", "none", "by score", "the order among equals is kept only with maintain_order", _SORT, "2.1.0"),
-        sort,
-    ),
+    _engine("polars.sort", _UNSTABLE, sort),
+    _engine("polars lazy sort.head", _UNSTABLE, lazy_sort),
+    _engine("polars streaming sort.head", _UNSTABLE, streaming_sort),
     _engine(
         "polars.sort maintain_order",
-        Promise("promised", "lowest position", "by score", "the order is maintained if elements are equal", _SORT, "2.1.0"),
+        Promise(
+            "promised", "lowest position", "by score", "the order is maintained if elements are equal", _SORT, "2.1.0"
+        ),
         sort_maintained,
     ),
     _engine(
@@ -81,4 +107,4 @@ ENGINES = (
         sort_with_id,
         by_id=True,
     ),
-)  # fmt: skip
+)

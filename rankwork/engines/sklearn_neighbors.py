@@ -29,10 +29,13 @@ def ball_tree(request: Request) -> Scores:
 
 
 _PROMISE = Promise(
-    "not mentioned", "none", "by score",
+    "not mentioned",
+    "none",
+    "by score",
     "with identical distances the result depends on the order of the training data",
-    "sklearn.neighbors.KNeighborsRegressor, docstring, which is about the same search", "1.9.1",
-)  # fmt: skip
+    "sklearn.neighbors.KNeighborsRegressor, docstring, which is about the same search",
+    "1.9.1",
+)
 
 ENGINES = tuple(
     Engine(

@@ -49,7 +49,14 @@ def _engine(name: str, promise: Promise, answer: Callable[[Request], list[int]],
 ENGINES = (
     _engine(
         "sqlite ORDER BY",
-        Promise("refused", "none", "by score", "rows that are equal in every key come in an undefined order", _SOURCE, "3.39"),
+        Promise(
+            "refused",
+            "none",
+            "by score",
+            "rows that are equal in every key come in an undefined order",
+            _SOURCE,
+            "3.39",
+        ),
         by_score,
         by_id=False,
     ),
@@ -59,4 +66,4 @@ ENGINES = (
         by_score_and_id,
         by_id=True,
     ),
-)  # fmt: skip
+)

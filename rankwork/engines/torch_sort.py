@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from rankwork.engines.base import Engine, Promise, Request, Scores
-from rankwork.engines.torch_topk import DTYPES, tensor, threads
+from rankwork.engines.torch_topk import DTYPES, lacks, tensor, threads
 
 
 def default(request: Request) -> Scores:
@@ -39,6 +39,7 @@ def _engine(name: str, promise: Promise, answer: Callable[[Request], Scores]) ->
         devices=("cpu", "cuda"),
         batches=True,
         threaded=True,
+        lacks=lacks,
         restarts={"torch without vector instructions": {"ATEN_CPU_CAPABILITY": "default"}},
     )
 

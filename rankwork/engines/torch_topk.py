@@ -56,11 +56,19 @@ def no_cuda() -> str:
     return "" if torch.cuda.is_available() else "torch sees no CUDA device"
 
 
+def lacks(device: str) -> str:
+    """Why a device cannot be used here, or the empty text."""
+    return no_cuda() if device == "cuda" else ""
+
+
 PROMISE = Promise(
-    "refused", "none", "by score",
+    "refused",
+    "none",
+    "by score",
     "tied elements are not guaranteed to be stable and may vary across invocations",
-    "torch.topk, docstring", "2.13.0",
-)  # fmt: skip
+    "torch.topk, docstring",
+    "2.13.0",
+)
 
 ENGINES = (
     Engine(
@@ -74,6 +82,7 @@ ENGINES = (
         devices=("cpu", "cuda"),
         batches=True,
         threaded=True,
+        lacks=lacks,
     ),
     Engine(
         name="torch.topk on CUDA",
