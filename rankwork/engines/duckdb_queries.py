@@ -39,7 +39,7 @@ def by_score_and_id(request: Request) -> Scores:
 
 
 def arg_max(request: Request) -> Scores:
-    """The aggregate arg_max(position, score, k), which returns a list."""
+    """The aggregate that returns the k arguments with the largest values as a list."""
     return _query(request, "SELECT unnest(arg_max(position, score, ?)) AS position FROM documents")
 
 

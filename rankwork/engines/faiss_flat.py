@@ -32,14 +32,15 @@ def inner_product(request: Request) -> Scores:
     rows = np.atleast_2d(request.scores)
     queries = np.eye(len(rows), dtype=np.float32)
     found = _search(faiss.IndexFlatIP(len(rows)), rows.T, queries, request)
-    return np.reshape(found, (*request.scores.shape[:-1], request.k))
+    return found if request.scores.ndim == 2 else np.ravel(found)
 
 
 def squared_distance(request: Request) -> Scores:
     """IndexFlatL2: the labels with the smallest distances."""
     import faiss
 
-    return _search(faiss.IndexFlatL2(1), points(request.scores), QUERY, request)[0]
+    found = _search(faiss.IndexFlatL2(1), points(request.scores), QUERY, request)
+    return np.ravel(found)
 
 
 _PROMISE = Promise(

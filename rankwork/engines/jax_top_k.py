@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +12,10 @@ from rankwork.engines.base import Engine, Promise, Request, Scores
 @contextmanager
 def _wide_numbers(dtype: str) -> Iterator[None]:
     """64-bit numbers where the request has them: jax would otherwise narrow them without a word."""
-    from jax import config
+    import jax
 
-    before = config.read("jax_enable_x64")
+    config: Any = jax.config
+    before = config.jax_enable_x64
     config.update("jax_enable_x64", before or dtype.endswith("64"))
     try:
         yield

@@ -193,7 +193,7 @@ def other_k(base: Base) -> Iterator[Arm]:
     """Other values of k: the shorter of two answers should be the beginning of the longer one."""
     for name in (SIX, LEVELS):
         n, k = len(base.book[name].scores), base.book[name].k
-        for other in dict.fromkeys((1, k - 1, k + 1, min(4 * k, n), n)):
+        for other in dict.fromkeys(min(other, n) for other in (1, k - 1, k + 1, 4 * k, 16 * k)):
             yield _with_k(base, name, other)
 
 

@@ -34,6 +34,7 @@ def observe(engine: Engine, book: Book, *, seed: int) -> dict[str, Any]:
         "rearranged": rearranged(engine, inputs, seed=seed),
         "settings": settings(engine, inputs),
         "smallest": counterexamples(engine, inputs, varies=varying(repeats)),
+        "answers": answers(engine, inputs),
     }
 
 
@@ -91,5 +92,5 @@ def _by_position(arrived: Scores, positions: Positions) -> bool:
 
 
 def answers(engine: Engine, book: Book) -> dict[str, list[int]]:
-    """One answer to each input that the settings use: what a process under other conditions sends back."""
+    """One answer to each input that has ties: what a process under other conditions sends back."""
     return {name: engine.select(book[name].scores, book[name].k).tolist() for name in (SIX, LEVELS)}
