@@ -3,7 +3,7 @@
 from rankwork.engines.base import Engine, Promise, Request, Scores
 from rankwork.engines.distances import QUERY, points
 
-_BUILD = {"M": 16, "ef_construction": 100, "random_seed": 100}
+_BUILD = {"M": 8, "ef_construction": 50, "random_seed": 100}
 _BUILD_THREADS = 4
 _BEAM = 200
 

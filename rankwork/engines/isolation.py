@@ -21,6 +21,9 @@ from rankwork.engines.stability import answers, observe
 
 Result = dict[str, Any]
 
+# Threads that wait give up their core: on a small machine, spinning ones take most of the time.
+WAIT_POLICY = {"OMP_WAIT_POLICY": "PASSIVE"}
+
 
 def in_processes(
     engines: Sequence[Engine],
@@ -76,7 +79,7 @@ def _process(job: dict[str, Any], variables: Mapping[str, str], timeout: float) 
 def _run(command: list[str], variables: Mapping[str, str], timeout: float) -> str:
     """Run a process to its end; how it died, or the empty text."""
     paths = os.pathsep.join(os.path.abspath(path) for path in sys.path)
-    surroundings = {**os.environ, "PYTHONPATH": paths, **variables}
+    surroundings = {**WAIT_POLICY, **os.environ, "PYTHONPATH": paths, **variables}
     try:
         ended = subprocess.run(command, env=surroundings, capture_output=True, timeout=timeout, text=True)
     except subprocess.TimeoutExpired:

@@ -31,7 +31,7 @@ def environment() -> dict[str, Any]:
         "processors": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "cpu instructions": cpu_instructions(),
         "variables": {name: os.environ[name] for name in VARIABLES if name in os.environ},
-        "kernel packages": {name: _installed(name) for name in KERNEL_PACKAGES},
+        "kernel packages": {name: package_version(name) for name in KERNEL_PACKAGES},
         "torch": torch_facts(),
     }
 
@@ -65,8 +65,11 @@ def torch_facts() -> dict[str, Any] | None:
     }
 
 
-def _installed(package: str) -> str | None:
+def package_version(package: str) -> str | None:
+    """The version of an installed package, without its local part, or of Python; None if it is not installed."""
+    if package == "python":
+        return platform.python_version()
     try:
-        return metadata.version(package)
+        return metadata.version(package).partition("+")[0]
     except metadata.PackageNotFoundError:
         return None
