@@ -4,6 +4,7 @@ An engine is observed, never trusted. Its promise is a fact about a text that it
 it does; its answer is checked for shape and range only, because whether it is right is the experiment.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -70,6 +71,20 @@ class Request:
     dtype: str
     device: str = "cpu"
     threads: int | None = None
+
+
+def note(error: Exception) -> str:
+    """An error as one short line for a report, without the paths of this machine.
+
+    >>> note(FileNotFoundError("no file /home/someone/model.bin"))
+    'FileNotFoundError: no file PATH'
+    """
+    return without_paths(f"{type(error).__name__}: {error}")
+
+
+def without_paths(text: str) -> str:
+    """At most 300 characters, on one line, with absolute paths blotted out."""
+    return re.sub(r"(?:\b[A-Za-z]:)?(?:[/\\][^\s/\\:'\"]+){2,}", "PATH", " ".join(text.split()))[:300]
 
 
 def _nothing_missing() -> str:

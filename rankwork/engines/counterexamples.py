@@ -22,6 +22,7 @@ Rule = Callable[[Engine, Case, Ask], tuple[Documents, Documents]]
 
 REPEATS = 6
 ROWS = 8
+REPETITION = "the same again"
 # A repetition that varies needs many documents, and each question is asked six times.
 TRIES_FOR_REPETITION = 40
 
@@ -91,7 +92,7 @@ def counterexamples(engine: Engine, book: Book, *, varies: str | None) -> dict[s
         rules["a batch changes nothing"] = in_a_batch
     ask = remembering(engine)
     found = {name: _counterexample(partial(_asked, rule, engine, ask), book) for name, rule in rules.items()}
-    found["the same again"] = _repetition(engine, book, varies)
+    found[REPETITION] = _repetition(engine, book, varies)
     return found
 
 

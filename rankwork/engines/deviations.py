@@ -85,8 +85,8 @@ def _row(entry: Mapping[str, Any]) -> Scores:
     if "scores" in entry:
         return np.array(entry["scores"], dtype=dtype)
     levels = entry["levels"]
-    drawn = np.random.default_rng(levels["seed"]).integers(0, levels["levels"], levels["n"])
-    return drawn.astype(np.dtype(dtype))
+    drawn: Scores = np.random.default_rng(levels["seed"]).integers(0, levels["levels"], levels["n"])
+    return drawn.astype(dtype)
 
 
 def check(deviation: Deviation) -> Finding:

@@ -1,13 +1,14 @@
 """What differs between two reports: two machines, or two versions of a library in two environments.
 
 Scores come first. Where an input's bytes differ nothing is said about its ties, because the two reports did not ask the
-same question. An engine that does not even repeat itself differs too, and is said to vary, not to have changed.
+same question. On an input where an engine does not even repeat itself it is said to vary, not to have changed.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
+from rankwork.engines.counterexamples import REPETITION
 from rankwork.engines.saved_scores import LARGE, LEVELS
 from rankwork.errors import InputError
 
@@ -33,8 +34,8 @@ class Difference:
 def compare_reports(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
     """All that differs between two reports of `run_experiments`, as plain values; times are not compared.
 
-    `same_behaviour` holds if both asked the same scores of the same engines, and every engine that repeats itself
-    answered alike; environment and versions may differ. Raises InputError for a report of another format.
+    `same_behaviour` holds if both asked the same scores of the same engines, and these answered alike wherever they
+    repeat themselves; environment and versions may differ. Raises InputError for a report of another format.
     """
     for report in (first, second):
         if report.get("format") != "rankwork-engines/1":
@@ -87,13 +88,24 @@ def _facts(name: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> Itera
 
 
 def _behaviour(name: str, one: Mapping[str, Any], other: Mapping[str, Any], changed: set[str]) -> Iterator[Difference]:
-    if "outcome" in one and "outcome" in other:
-        kind: Kind = "varies" if _varies(one) or _varies(other) else "behaviour"
-        yield from _unequal(kind, name, _values(one["outcome"], changed), _values(other["outcome"], changed))
+    if "outcome" not in one or "outcome" not in other:
+        return
+    varying = _varying(one["outcome"]) | _varying(other["outcome"])
+    for item in _unequal("behaviour", name, _values(one["outcome"], changed), _values(other["outcome"], changed)):
+        yield replace(item, kind="varies") if _concerns(item.where, varying) else item
 
 
-def _varies(entry: Mapping[str, Any]) -> bool:
-    return any(tally["distinct"]["full order"] > 1 for tally in entry["outcome"]["repeated"].values())
+def _varying(outcome: Mapping[str, Any]) -> set[str]:
+    """The inputs on which an engine did not even repeat its own answer."""
+    return {name for name, tally in outcome["repeated"].items() if tally["distinct"]["full order"] > 1}
+
+
+def _concerns(where: str, varying: set[str]) -> bool:
+    """Whether a value is about an input that varies. Counterexamples are cut down from all inputs but the large one."""
+    part, about = where.split(" / ")[:2]
+    if part == "smallest":
+        return bool(varying - {LARGE}) or (about == REPETITION and bool(varying))
+    return any(about == name or about.endswith(f" {name}") for name in varying)
 
 
 def _values(outcome: Mapping[str, Any], changed: set[str]) -> dict[str, Any]:

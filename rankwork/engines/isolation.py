@@ -14,7 +14,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from rankwork.engines.base import Engine
+from rankwork.engines.base import Engine, note, without_paths
 from rankwork.engines.registry import engines_of
 from rankwork.engines.saved_scores import Book, SavedScores
 from rankwork.engines.stability import answers, observe
@@ -69,8 +69,8 @@ def _process(job: dict[str, Any], variables: Mapping[str, str], timeout: float) 
         death = _run(
             [sys.executable, "-m", "rankwork.engines.isolation", str(asked), str(answered)], variables, timeout
         )
-        lines = answered.read_text().splitlines() if answered.exists() else []
-        complete = [json.loads(line) for line in lines if line.endswith("}")]
+        lines = answered.read_text().splitlines(keepends=True) if answered.exists() else []
+        complete = [json.loads(line) for line in lines if line.endswith("\n")]
     results = {line.pop("engine"): line for line in complete}
     missing = len(results) < len(job["engines"])
     return results, death or ("the process ended without an answer" if missing else "")
@@ -87,7 +87,7 @@ def _run(command: list[str], variables: Mapping[str, str], timeout: float) -> st
     if ended.returncode < 0:
         return f"the process died of signal {-ended.returncode}"
     last = (ended.stderr.strip().splitlines() or [""])[-1]
-    return f"the process ended with code {ended.returncode}: {last}"[:300] if ended.returncode else ""
+    return f"the process ended with code {ended.returncode}: {without_paths(last)}" if ended.returncode else ""
 
 
 def _answer(job: dict[str, Any]) -> Iterator[Result]:
@@ -104,7 +104,7 @@ def _attempt(name: str, home: str, book: Book, job: dict[str, Any]) -> Result:
         engine = next(engine for engine in engines_of(home) if engine.name == name)
         outcome = observe(engine, book, seed=job["seed"]) if job["task"] == "observe" else answers(engine, book)
     except Exception as error:
-        return {"status": "error", "note": f"{type(error).__name__}: {error}"[:300]}
+        return {"status": "error", "note": note(error)}
     return {"status": "run", "outcome": outcome}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwork.engines.base import Engine, Positions, Scores
+from rankwork.engines.base import Engine, Positions, Scores, note
 from rankwork.engines.layers import agreement, contract, layers
 from rankwork.engines.saved_scores import LEVELS, NORMAL, SIX, Book
 
@@ -51,7 +51,7 @@ def _arm(kind: str, condition: str, name: str, run: Callable[[], dict[str, Any]]
     try:
         return {**arm, "status": "run", **run()}
     except Exception as error:
-        return {**arm, "status": "error", "note": f"{type(error).__name__}: {error}"[:300]}
+        return {**arm, "status": "error", "note": note(error)}
 
 
 def _not_run(kind: str, condition: str, name: str, reason: str) -> Arm:
