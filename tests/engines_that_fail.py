@@ -62,9 +62,9 @@ def follows_variable(request: Request) -> Any:
 
 
 def follows_length(request: Request) -> Any:
-    """Right, in another order where the row has been padded to a multiple of 256."""
+    """Right, in another order where the row has the length of a padded one."""
     found = contract(request.scores, request.k)
-    return found if len(request.scores) % 256 else found[::-1]
+    return found[::-1] if len(request.scores) in (256, 10_240) else found
 
 
 def make(answer: Any, **facts: Any) -> Engine:
