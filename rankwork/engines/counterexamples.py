@@ -23,6 +23,7 @@ Rule = Callable[[Engine, Case, Ask], tuple[Documents, Documents]]
 REPEATS = 6
 ROWS = 8
 REPETITION = "the same again"
+PROMISE = "its own promise"
 # A repetition that varies needs many documents, and each question is asked six times.
 TRIES_FOR_REPETITION = 40
 
@@ -30,6 +31,13 @@ TRIES_FOR_REPETITION = 40
 def by_position(engine: Engine, case: Case, ask: Ask) -> tuple[Documents, Documents]:
     """The engine's answer and the contract's, the arrival being the order of the IDs."""
     return ask(case.scores, case.k), contract(case.scores, case.k).tolist()
+
+
+def as_promised(engine: Engine, case: Case, ask: Ask) -> tuple[Documents, Documents]:
+    """The engine's answer and the one that its own promise about ties asks for."""
+    lowest_wins = engine.promise.tie_break != "highest position"
+    ids = np.arange(len(case.scores)) if lowest_wins else -np.arange(len(case.scores))
+    return ask(case.scores, case.k), contract(case.scores, case.k, ids).tolist()
 
 
 def from_the_end(engine: Engine, case: Case, ask: Ask) -> tuple[Documents, Documents]:
@@ -88,6 +96,8 @@ RULES: dict[str, Rule] = {
 def counterexamples(engine: Engine, book: Book, *, varies: str | None) -> dict[str, Any]:
     """For each rule the smallest case that breaks it, or None; `varies` names an input whose repetitions differed."""
     rules = dict(RULES)
+    if engine.promise.tie_break != "none":
+        rules[PROMISE] = as_promised
     if engine.batches:
         rules["a batch changes nothing"] = in_a_batch
     ask = remembering(engine)

@@ -116,10 +116,15 @@ def _values(outcome: Mapping[str, Any], changed: set[str]) -> dict[str, Any]:
         "rearranged": {name: tally for name, tally in outcome["rearranged"].items() if name not in unasked},
         "settings": {_arm(arm): _of_arm(arm) for arm in outcome["settings"] if arm["scores"] not in unasked},
         # Counterexamples are cut down from the inputs, so they stand only where all inputs are the same.
-        "smallest": {} if changed else dict(outcome["smallest"]),
+        "smallest": {} if changed else {rule: _of_case(found) for rule, found in outcome["smallest"].items()},
         "answers": {name: answer for name, answer in outcome["answers"].items() if name not in unasked},
     }
     return flat(parts)
+
+
+def _of_case(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """A counterexample without how long it was looked for."""
+    return None if found is None else {name: value for name, value in found.items() if name != "tries"}
 
 
 def _arm(arm: Mapping[str, Any]) -> str:

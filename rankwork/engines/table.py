@@ -3,12 +3,25 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rankwork.engines.counterexamples import PROMISE
 from rankwork.engines.layers import LAYERS
 from rankwork.engines.saved_scores import SIX
 
-HEADINGS = ("engine", "version", "promise", "again", "720 arrivals", "right", "by position", "changed by", "smallest")
+HEADINGS = (
+    "engine",
+    "version",
+    "promise",
+    "kept",
+    "again",
+    "720 arrivals",
+    "right",
+    "by position",
+    "changed by",
+    "smallest",
+)
 LEGEND = """
 promise       who wins a tie, according to the maker
+kept          whether that promise held on every input tried; the report has the smallest input on which it did not
 again         distinct answers when the same input is asked again: score sequence/member set/full order; the worst input
 720 arrivals  distinct answers for six documents over all orders of arrival, in the same three layers
 right         of those 720 answers, how many have the contract's full order (by ID)
@@ -37,6 +50,7 @@ def _row(name: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
         name,
         entry["version"] or "",
         entry["promise"]["tie_break"],
+        _kept(outcome["smallest"]),
         max((_distinct(tally) for tally in outcome["repeated"].values()), key=_size),
         _distinct(arrivals),
         str(arrivals["right"]["full order"]),
@@ -44,6 +58,12 @@ def _row(name: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
         ", ".join(_changes(outcome["settings"])) or "-",
         _smallest(outcome["smallest"]["contract by position"]),
     )
+
+
+def _kept(smallest: Mapping[str, Any]) -> str:
+    if PROMISE not in smallest:
+        return "-"
+    return "no" if smallest[PROMISE] else "yes"
 
 
 def _distinct(tally: Mapping[str, Any]) -> str:
