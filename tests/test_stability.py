@@ -182,6 +182,13 @@ def test_an_engine_with_the_id_as_key_keeps_the_contract_in_all_720_arrivals() -
     assert list(tally["distinct"].values()) == [1, 1, 1]
     assert list(tally["right"].values()) == [720, 720, 720]
     assert tally["right by position"] == 120
+    assert tally["not repeated"] == 0
+
+
+def test_an_arrival_that_gets_another_answer_the_second_time_is_counted() -> None:
+    tally = rearranged(BY_NAME["varies"], INPUTS, seed=0)[SIX]
+    assert 0 < tally["not repeated"] <= 720
+    assert tally["right"]["score sequence"] < 720
 
 
 def test_the_six_documents_have_six_answers_of_torch_topk_over_720_arrivals() -> None:
@@ -478,6 +485,9 @@ def test_an_answer_to_an_input_that_varies_is_said_to_vary_and_not_to_have_chang
     shaky = corrupt(report, *OUTCOME, "repeated", LEVELS, "distinct", "full order", value=4)
     changed = corrupt(shaky, *OUTCOME, "answers", LEVELS, value=[0])
     assert compare_reports(shaky, changed)["counts"]["varies"] == 1
+    arrivals = corrupt(report, *OUTCOME, "rearranged", SIX, "not repeated", value=3)
+    changed = corrupt(arrivals, *OUTCOME, "answers", SIX, value=[0])
+    assert compare_reports(arrivals, changed)["counts"]["varies"] == 1
     changed = corrupt(shaky, *OUTCOME, "answers", SIX, value=[0])
     assert compare_reports(shaky, changed)["counts"]["behaviour"] == 1
 

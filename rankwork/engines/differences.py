@@ -97,7 +97,9 @@ def _behaviour(name: str, one: Mapping[str, Any], other: Mapping[str, Any], chan
 
 def _varying(outcome: Mapping[str, Any]) -> set[str]:
     """The inputs on which an engine did not even repeat its own answer."""
-    return {name for name, tally in outcome["repeated"].items() if tally["distinct"]["full order"] > 1}
+    repeats = {name for name, tally in outcome["repeated"].items() if tally["distinct"]["full order"] > 1}
+    arrivals = {name for name, tally in outcome["rearranged"].items() if tally.get("not repeated")}
+    return repeats | arrivals
 
 
 def _concerns(where: str, varying: set[str]) -> bool:

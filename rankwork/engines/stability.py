@@ -8,18 +8,20 @@
 Each answer is taken in three layers and counted; `counterexamples` looks for the smallest input that breaks a promise.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from itertools import permutations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwork.engines.base import Engine, Positions, Scores
+from rankwork.engines.base import Engine
 from rankwork.engines.counterexamples import counterexamples
 from rankwork.engines.layers import Tally, contract, layers
 from rankwork.engines.saved_scores import LARGE, LEVELS, SIX, ZEROS, Book, SavedScores, with_large
 from rankwork.engines.settings import settings
+
+IDs = NDArray[np.int64]
 
 REPEATS_LARGE = 5
 ARRIVALS_SAMPLED = 12
@@ -63,32 +65,33 @@ def rearranged(engine: Engine, book: Book, *, seed: int) -> dict[str, Any]:
     """Experiment 2: the six documents in all 720 orders of arrival, the levels in a sample of orders.
 
     The documents keep their IDs. "right" is the contract by ID, which no arrival may change; "right by position" counts
-    the answers that would be right if the arrival were the order of the IDs.
+    the answers that would be right if the arrival were the order of the IDs. The 720 are asked twice: "not repeated"
+    counts the arrivals that got another answer the second time, and whose change is no doing of the arrival.
     """
     six, levels = book[SIX], book[LEVELS]
     random = np.random.default_rng(seed)
-    sample = (random.permutation(len(levels.scores)) for _ in range(min(ARRIVALS_SAMPLED, engine.repeats)))
+    every = [np.array(order) for order in permutations(range(len(six.scores)))]
+    sample = [random.permutation(len(levels.scores)) for _ in range(min(ARRIVALS_SAMPLED, engine.repeats))]
+    first, second = _documents(engine, six, every), _documents(engine, six, every)
+    changed = sum(not np.array_equal(one, other) for one, other in zip(first, second, strict=True))
     return {
-        SIX: _rearrange(engine, six, (np.array(order) for order in permutations(range(len(six.scores))))),
-        LEVELS: _rearrange(engine, levels, sample),
+        SIX: {**_count(six, every, first), "not repeated": changed},
+        LEVELS: _count(levels, sample, _documents(engine, levels, sample)),
     }
 
 
-def _rearrange(engine: Engine, saved: SavedScores, arrivals: Iterable[NDArray[np.int64]]) -> dict[str, Any]:
+def _documents(engine: Engine, saved: SavedScores, arrivals: Sequence[IDs]) -> list[IDs]:
+    """For each arrival the documents that were selected, by their IDs, which are their places in the saved scores."""
+    return [ids[engine.select(saved.scores[ids], saved.k, ids=ids)] for ids in arrivals]
+
+
+def _count(saved: SavedScores, arrivals: Sequence[IDs], selected: Sequence[IDs]) -> dict[str, Any]:
     right = layers(saved.scores, contract(saved.scores, saved.k))
     tally = Tally()
-    for ids, arrived in _arriving(saved.scores, arrivals):
-        positions = engine.select(arrived, saved.k, ids=ids)
-        tally.add(layers(arrived, positions, ids), right, by_position=_by_position(arrived, positions))
+    for ids, documents in zip(arrivals, selected, strict=True):
+        by_position = np.array_equal(documents, ids[contract(saved.scores[ids], saved.k)])
+        tally.add(layers(saved.scores, documents), right, by_position=by_position)
     return tally.to_dict()
-
-
-def _arriving(scores: Scores, arrivals: Iterable[NDArray[np.int64]]) -> Iterator[tuple[NDArray[np.int64], Scores]]:
-    return ((ids, scores[ids]) for ids in arrivals)
-
-
-def _by_position(arrived: Scores, positions: Positions) -> bool:
-    return np.array_equal(positions, contract(arrived, len(positions)))
 
 
 def answers(engine: Engine, book: Book) -> dict[str, list[int]]:

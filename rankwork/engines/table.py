@@ -14,6 +14,7 @@ HEADINGS = (
     "kept",
     "again",
     "720 arrivals",
+    "twice",
     "right",
     "by position",
     "changed by",
@@ -24,6 +25,7 @@ promise       who wins a tie, according to the maker
 kept          whether that promise held on every input tried; the report has the smallest input on which it did not
 again         distinct answers when the same input is asked again: score sequence/member set/full order; the worst input
 720 arrivals  distinct answers for six documents over all orders of arrival, in the same three layers
+twice         of those 720 arrivals, how many got another answer when they were asked a second time
 right         of those 720 answers, how many have the contract's full order (by ID)
 by position   of those 720 answers, how many would be right if the arrival were the order of the IDs
 changed by    conditions that changed the answer, number formats that change a score set aside
@@ -53,6 +55,7 @@ def _row(name: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
         _kept(outcome["smallest"]),
         max((_distinct(tally) for tally in outcome["repeated"].values()), key=_size),
         _distinct(arrivals),
+        str(arrivals["not repeated"]),
         str(arrivals["right"]["full order"]),
         str(arrivals["right by position"]),
         ", ".join(_changes(outcome["settings"])) or "-",
