@@ -49,6 +49,11 @@ def varies(request: Request) -> Any:
     return _random.permutation(contract(request.scores, request.k))
 
 
+def backwards(request: Request) -> Any:
+    """The right set in the wrong order."""
+    return contract(request.scores, request.k)[::-1]
+
+
 def fails_with_threads(request: Request) -> Any:
     if request.threads == 2:
         raise ValueError("two are too many")
@@ -82,6 +87,7 @@ ENGINES = (
     make(twice),
     make(fractions),
     make(varies),
+    make(backwards),
     make(fails_with_threads, threaded=True),
     make(follows_length),
     make(follows_variable, restarts={"backwards": {"RANKWORK_TEST_BACKWARDS": "1"}}),

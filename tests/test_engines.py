@@ -70,6 +70,11 @@ def test_a_promise_names_its_source_and_the_version_it_was_read_in(known: Engine
     assert all(known.promise.to_dict().values())
 
 
+def test_a_condition_of_one_name_has_the_same_variables_in_every_adapter() -> None:
+    named = {(name, tuple(variables.items())) for known in all_engines() for name, variables in known.restarts.items()}
+    assert len({name for name, _ in named}) == len(named)
+
+
 @pytest.mark.parametrize("known", HERE, ids=by_name)
 @pytest.mark.parametrize("k", [1, 2, 3, 6])
 def test_every_engine_selects_k_different_positions_with_the_highest_scores(known: Engine, k: int) -> None:

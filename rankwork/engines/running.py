@@ -74,7 +74,10 @@ def _facts(item: Engine) -> dict[str, Any]:
 
 
 def _restarted(here: Sequence[Engine], book: Book, results: Mapping[str, Result]) -> Iterator[tuple[str, list[Arm]]]:
-    """The arms whose condition holds for a whole process, beside the answers of a process without conditions."""
+    """The arms whose condition holds for a whole process, beside the answers of a process without conditions.
+
+    A condition of one name has the same variables in every adapter, so one process serves all engines that have it.
+    """
     ran = [item for item in here if results[item.name]["status"] == "run"]
     for condition in dict.fromkeys(name for item in ran for name in item.restarts):
         under = [item for item in ran if condition in item.restarts]
