@@ -362,22 +362,19 @@ def new(name: str) -> int:
     return 0
 
 
-@commands.command()
-def lab() -> int:
-    """Open JupyterLab at the first notebook."""
+@commands.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
+@click.argument("options", nargs=-1, type=click.UNPROCESSED)
+def lab(options: tuple[str, ...]) -> int:
+    """Open JupyterLab at the first notebook; OPTIONS are JupyterLab's own, such as --no-browser."""
     from rankwork.evidence.runner import workbook
 
-    folder = workbook(Path.cwd())
-    os.execv(
-        sys.executable,
-        [
-            sys.executable,
-            "-m",
-            "jupyterlab",
-            str(folder / "notebooks" / "00_start_here.ipynb"),
-            f"--ServerApp.root_dir={folder}",
-        ],
+    opened = (
+        f"--ServerApp.root_dir={workbook(Path.cwd())}",
+        "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb",
+        "--LabApp.news_url=",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     )
+    os.execv(sys.executable, [sys.executable, "-m", "jupyterlab", *opened, *options])
 
 
 if __name__ == "__main__":
