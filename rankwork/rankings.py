@@ -111,7 +111,7 @@ class Lists:
     """What rankings and judgements share: for each query a list of documents.
 
     `queries` are text IDs; rows `offsets[i]` to `offsets[i + 1]` belong to `queries[i]`; `documents` is the vocabulary,
-    unique IDs as an object array of text (or what behaves like one: `rankwork.inputs.arrow_text`) or an int64 array;
+    unique IDs as an object array of text (or what behaves like one: `rankwork.inputs.packed_text`) or an int64 array;
     `codes` says for each row which of them it is.
     """
 
@@ -159,7 +159,7 @@ class Lists:
         """The ascending ID order of some rows' documents, as integers to sort by; only their IDs are compared."""
         used = np.flatnonzero(np.bincount(self.codes[rows], minlength=len(self.documents)))
         ranks = np.zeros(len(self.documents), np.int64)
-        ranks[used[_ascending(self.documents[used])]] = np.arange(len(used))
+        ranks[used[_ascending(self.documents, used)]] = np.arange(len(used))
         in_order: Ints = ranks[self.codes[rows]]
         return in_order
 
@@ -486,8 +486,12 @@ def _descending(scores: NDArray[Any]) -> NDArray[Any]:
     return -scores if scores.dtype.kind == "f" else ~scores
 
 
-def _ascending(documents: NDArray[Any]) -> Ints:
-    """The permutation that sorts IDs ascending: integers by value, text by code point."""
+def _ascending(vocabulary: Any, places: Ints | None = None) -> Ints:
+    """The permutation that sorts all IDs, or those at some places: integers by value, text by code point."""
+    if hasattr(vocabulary, "ascending"):
+        found: Ints = vocabulary.ascending(places)
+        return found
+    documents = vocabulary if places is None else vocabulary[places]
     if documents.dtype.kind == "i":
         return np.argsort(documents).astype(np.int64, copy=False)
     values = documents.tolist()

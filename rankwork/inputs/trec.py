@@ -8,7 +8,6 @@ line by line, which gives the right answer or names the line.
 import gzip
 import os
 import re
-import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,15 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwork.errors import ContractError, InputError
-from rankwork.inputs.arrow_text import ArrowText, numbers_of
+from rankwork.inputs.packed_text import PackedText
+from rankwork.inputs.text_blocks import blocks, whole_text
+from rankwork.inputs.trec_columns import JUDGEMENTS, RUN, Gathering, Part, part_of
 from rankwork.rankings import Columns, Duplicates, Judgements, Negatives, Rankings
 
-_RUN = ("query", "Q0", "document", "rank", "score", "tag")
-_JUDGEMENTS = ("query", "iteration", "document", "grade")
 _NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _INTEGER = re.compile(rb"[+-]?[0-9]+")
 _NOT_FINITE = {b"nan", b"inf", b"infinity"}
-_BLOCK = 2**20  # bytes parsed at a time: what a processor's cache holds
 _EXACT = 2**53  # integers up to here are exact in float64
 
 
@@ -39,11 +37,11 @@ def read_run(path: str | os.PathLike[str], *, ranks: bool = False, duplicates: D
     rank that is not a finite number, a document twice in one query (with `duplicates="keep_first"` the one that scores
     highest stays), a file that is empty, truncated or not UTF-8.
     """
-    columns = _fast_columns(path, _RUN, ranks)
+    columns = _fast_columns(path, RUN, ranks, duplicates == "refuse")
     if columns is not None:
         with suppress(ContractError):
             return Rankings.of_columns(*columns, duplicates=duplicates)
-    rows = _careful_rows(*_text_of(path), _RUN, ranks, duplicates == "refuse")
+    rows = _careful_rows(*whole_text(path), RUN, ranks, duplicates == "refuse")
     return Rankings.of_columns(rows.columns, rows.scores(), rows.ranks if ranks else None, duplicates=duplicates)
 
 
@@ -55,13 +53,13 @@ def read_judgements(
     A negative grade means unjudged: the row is left out and counted in `negatives`, or with `negative="refuse"` an
     InputError. InputErrors as for `read_run`.
     """
-    columns = _fast_columns(path, _JUDGEMENTS, False)
+    columns = _fast_columns(path, JUDGEMENTS, False, duplicates == "refuse")
     if columns is not None:
         with suppress(ContractError):
             return Judgements.of_columns(
                 columns[0], _whole_if_exact(columns[1]), negative=negative, duplicates=duplicates
             )
-    rows = _careful_rows(*_text_of(path), _JUDGEMENTS, False, duplicates == "refuse", negative == "refuse")
+    rows = _careful_rows(*whole_text(path), JUDGEMENTS, False, duplicates == "refuse", negative == "refuse")
     grades = _whole_if_exact(rows.scores())
     return Judgements.of_columns(rows.columns, grades, negative=negative, duplicates=duplicates)
 
@@ -116,122 +114,33 @@ def _written(scores: NDArray[Any]) -> list[str]:
     return [repr(score) for score in wide.tolist()]
 
 
-def _text_of(path: str | os.PathLike[str]) -> tuple[str, bytes]:
-    """The name of a file, for messages, and its text in bytes: unpacked, no byte order mark, lines ended alike."""
-    name = Path(path).name
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"{name} cannot be read: {error.strerror}") from error
-    data = _unpacked(name, data).removeprefix(b"\xef\xbb\xbf")
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise InputError(f"{name} is UTF-16 text: it must be UTF-8")
-    if b"\r" in data:
-        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    if not data or data.isspace():
-        raise InputError(f"{name} is empty")
-    return name, data
+def _fast_columns(
+    path: str | os.PathLike[str], names: tuple[str, ...], ranks: bool, unique: bool
+) -> tuple[Columns, NDArray[np.float64], NDArray[np.int64] | None] | None:
+    """The coded columns, numbers and ranks of a file; None if there are none, or if numbers need all their digits."""
+    gathering = Gathering()
+    for part in _parts(path, names, ranks, unique):
+        if not (np.abs(part.numbers) < _EXACT).all():
+            return None
+        gathering.add(part)
+    return gathering.columns() if len(gathering) else None
 
 
-def _unpacked(name: str, data: bytes) -> bytes:
-    if not data.startswith(b"\x1f\x8b"):
-        return data
-    try:
-        return gzip.decompress(data)
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{name} is a gzip file that is truncated or damaged: {error}") from error
+def _parts(path: str | os.PathLike[str], names: tuple[str, ...], ranks: bool, unique: bool) -> Iterator[Part]:
+    name, line = Path(path).name, 1
+    for block in blocks(path):
+        part = part_of(block, names, ranks)
+        yield _careful_part(name, block, names, ranks, unique, line) if part is None else part
+        line += np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n"))
 
 
-def _fast_columns(path: str | os.PathLike[str], names: tuple[str, ...], ranks: bool) -> tuple[Any, ...] | None:
-    """The columns and numbers of well-formed text, and the ranks of a run; None if it must be read line by line."""
-    import pyarrow as pa
-
-    try:
-        table = _parsed(_readable(path), names, ranks)
-        columns = _coded(table)
-    except (pa.ArrowInvalid, pa.ArrowCapacityError):
-        return None
-    scores = numbers_of(table[names[-1] if "grade" in names else "score"].combine_chunks())
-    if not len(scores) or not (np.abs(scores) < _EXACT).all():
-        return None
-    rank_column = numbers_of(table["rank"].combine_chunks()) if ranks else None
-    return (columns, scores, rank_column) if "rank" in names else (columns, scores)
-
-
-def _readable(path: str | os.PathLike[str]) -> Any:
-    """What the reader of columns takes: a plain file itself, which then need not be held, or the text made plain."""
-    import pyarrow as pa
-
-    if _is_plain(path):
-        return pa.OSFile(os.fspath(path))
-    text = _normalised(_text_of(path)[1])
-    if b"\0" in text:
-        raise pa.ArrowInvalid("a NUL")
-    return pa.py_buffer(text)
-
-
-def _normalised(text: bytes) -> bytes:
-    """The text with exactly one space between fields, and no comments."""
-    for space in (b"\t", b"\v", b"\f"):
-        if space in text:
-            text = text.replace(space, b" ")
-    while b"  " in text:
-        text = text.replace(b"  ", b" ")
-    for edge in (b" \n", b"\n "):
-        if edge in text:
-            text = text.replace(edge, b"\n")
-    text = text.strip(b" ")
-    if text.startswith(b"#") or b"\n#" in text:
-        text = re.sub(rb"(?m)^#[^\n]*\n?", b"", text)
-    return text
-
-
-def _is_plain(path: str | os.PathLike[str]) -> bool:
-    """Whether a file has one space between fields and no comment, control character or byte order mark."""
-    before = b"\n"
-    try:
-        with open(path, "rb") as file:
-            while part := file.read(_BLOCK):
-                if not _is_plain_part(before + part):
-                    return False
-                before = part[-1:]
-            return file.tell() > 0 and before != b" "
-    except OSError:
-        return False
-
-
-def _is_plain_part(part: bytes) -> bool:
-    if (b"#" in part and b"\n#" in part) or part.startswith(b"\n\xef\xbb\xbf"):
-        return False
-    values = np.frombuffer(part, np.uint8)
-    space = values <= ord(" ")
-    control = np.count_nonzero(values < ord(" ")) > np.count_nonzero(values == ord("\n"))
-    return not control and not (space[1:] & space[:-1]).any()
-
-
-def _parsed(source: Any, names: tuple[str, ...], ranks: bool) -> Any:
-    import pyarrow as pa
-    from pyarrow import csv
-
-    coded = pa.dictionary(pa.int32(), pa.string())
-    types = {"query": coded, "document": pa.string(), "score": pa.float64(), "grade": pa.float64(), "rank": pa.int64()}
-    wanted = [name for name in names if name in types and (name != "rank" or ranks)]
-    return csv.read_csv(
-        source,
-        read_options=csv.ReadOptions(column_names=list(names), use_threads=False, block_size=_BLOCK),
-        parse_options=csv.ParseOptions(delimiter=" ", quote_char=False),
-        convert_options=csv.ConvertOptions(
-            column_types=types, include_columns=wanted, null_values=[], strings_can_be_null=False
-        ),
-    )
-
-
-def _coded(table: Any) -> Columns:
-    """Documents are coded after parsing, all at once: many small dictionaries would have to be united."""
-    query = table["query"].unify_dictionaries().combine_chunks()
-    document = table["document"].combine_chunks().dictionary_encode()
-    documents, codes = ArrowText(document.dictionary), numbers_of(document.indices)
-    return Columns(query.dictionary.to_pylist(), numbers_of(query.indices), documents, codes)
+def _careful_part(name: str, block: bytes, names: tuple[str, ...], ranks: bool, unique: bool, line: int) -> Part:
+    rows = _lines(name, block, names, ranks, unique, first_line=line)
+    queries: dict[str, int] = {}
+    codes = [queries.setdefault(query, len(queries)) for query in rows.queries]
+    numbers = np.array([float(number) for number in rows.numbers], np.float64)
+    rank_column = np.array(rows.ranks, np.int64) if ranks else None
+    return Part(list(queries), np.array(codes, np.int32), PackedText.of(rows.documents), numbers, rank_column)
 
 
 def _whole_if_exact(values: NDArray[Any]) -> NDArray[Any]:
@@ -270,13 +179,21 @@ def _careful_rows(
     name: str, text: bytes, names: tuple[str, ...], ranks: bool, unique: bool, positive: bool = False
 ) -> _Rows:
     """Every row of the text, or an InputError that names the first line that cannot be one."""
+    rows = _lines(name, text, names, ranks, unique, positive)
+    if not rows.queries:
+        raise InputError(f"{name} is empty: it holds comments only")
+    return rows
+
+
+def _lines(
+    name: str, text: bytes, names: tuple[str, ...], ranks: bool, unique: bool, positive: bool = False,
+    first_line: int = 1,
+) -> _Rows:  # fmt: skip
     rows = _Rows()
-    for number, line in enumerate(text.split(b"\n"), 1):
+    for number, line in enumerate(text.split(b"\n"), first_line):
         fields = line.split()
         if fields and not fields[0].startswith(b"#"):
             _take(rows, f"{name} line {number}", number, fields, names, ranks, unique, positive)
-    if not rows.queries:
-        raise InputError(f"{name} is empty: it holds comments only")
     return rows
 
 
@@ -306,7 +223,7 @@ def _check_count(place: str, fields: list[bytes], names: tuple[str, ...]) -> Non
     wanted = f"{len(names)} fields ({' '.join(names)})"
     if len(fields) < len(names):
         raise InputError(f"{place}: expected {wanted}, got {len(fields)}")
-    if len(fields) > len(names) and (names != _RUN or _looks_shifted(fields)):
+    if len(fields) > len(names) and (names != RUN or _looks_shifted(fields)):
         raise InputError(f"{place}: expected {wanted}, got {len(fields)}; an ID must not hold a space")
 
 
