@@ -42,18 +42,17 @@ class PackedText:
         """These texts, packed."""
         encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
         data = np.frombuffer(b"".join((*encoded, bytes(_WORD))), np.uint8)
-        return cls(data, _offsets(np.fromiter(map(len, encoded), np.int64, len(encoded))))
+        return cls(data, offsets_of(np.fromiter(map(len, encoded), np.int64, len(encoded))))
 
     @classmethod
     def joined(cls, parts: Sequence["PackedText"]) -> "PackedText":
         """The IDs of several, one after the other."""
-        offsets = _offsets(np.concatenate([part.lengths for part in parts] or [np.zeros(0, np.int32)]))
+        offsets = offsets_of(np.concatenate([part.lengths for part in parts] or [np.zeros(0, np.int32)]))
         data = np.zeros(int(offsets[-1]) + _WORD, np.uint8)
         end = 0
         for part in parts:
-            size = int(part.offsets[-1] - part.offsets[0])
-            data[end : end + size] = part.data[part.offsets[0] : part.offsets[-1]]
-            end += size
+            data[end : end + len(part.text)] = part.text
+            end += len(part.text)
         return cls(data, offsets)
 
     def __len__(self) -> int:
@@ -93,10 +92,15 @@ class PackedText:
         lengths: NDArray[Any] = self.offsets[1:] - self.offsets[:-1]
         return lengths
 
+    @property
+    def text(self) -> NDArray[np.uint8]:
+        """The bytes of all IDs, one behind the other."""
+        return self.data[self.offsets[0] : self.offsets[-1]]
+
     def selected(self, places: Ints) -> "PackedText":
         """The IDs at these places, packed."""
         lengths = self.lengths[places]
-        offsets = _offsets(lengths)
+        offsets = offsets_of(lengths)
         at = np.repeat(self.offsets[:-1][places] - offsets[:-1], lengths)
         at += np.arange(len(at), dtype=at.dtype)
         return PackedText(np.concatenate((self.data[at], np.zeros(_WORD, np.uint8))), offsets)
@@ -180,13 +184,16 @@ def _first_with_print(prints: NDArray[np.uint64]) -> NDArray[np.int32]:
     The lower bits make room for the row's number, so that a single sort of plain integers does it.
     """
     shift = np.uint64(max(len(prints) - 1, 1).bit_length())
-    prints >>= shift
-    prints <<= shift
-    prints |= np.arange(len(prints), dtype=np.uint64)
+    for part in _chunks(len(prints)):
+        prints[part] = prints[part] >> shift << shift | np.arange(part.start, part.stop, dtype=np.uint64)
     prints.sort()
-    order = (prints & ((np.uint64(1) << shift) - np.uint64(1))).astype(np.int32)
-    prints >>= shift
-    starts = np.concatenate((np.zeros(min(len(order), 1), np.int64), np.flatnonzero(prints[1:] != prints[:-1]) + 1))
+    order, opens = np.empty(len(prints), np.int32), np.ones(len(prints), bool)
+    low = (np.uint64(1) << shift) - np.uint64(1)
+    for part in _chunks(len(prints)):
+        order[part] = prints[part] & low
+        upper = prints[max(part.start - 1, 0) : part.stop] >> shift
+        opens[max(part.start, 1) : part.stop] = upper[1:] != upper[:-1]
+    starts = np.flatnonzero(opens)
     first = np.empty(len(order), np.int32)
     first[order] = np.repeat(order[starts], np.diff(starts, append=len(order)))
     return first
@@ -205,7 +212,7 @@ def _chunks(size: int) -> Iterator[slice]:
     return (slice(start, min(start + _CHUNK, size)) for start in range(0, size, _CHUNK))
 
 
-def _offsets(lengths: NDArray[Any]) -> NDArray[Any]:
+def offsets_of(lengths: NDArray[Any]) -> NDArray[Any]:
     """Where texts of these lengths begin and end; int32 where that holds them."""
     total = int(lengths.sum(dtype=np.int64))
     offsets = np.zeros(len(lengths) + 1, np.int32 if total < 2**31 else np.int64)

@@ -118,7 +118,7 @@ def _fast_columns(
     path: str | os.PathLike[str], names: tuple[str, ...], ranks: bool, unique: bool
 ) -> tuple[Columns, NDArray[np.float64], NDArray[np.int64] | None] | None:
     """The coded columns, numbers and ranks of a file; None if there are none, or if numbers need all their digits."""
-    gathering = Gathering()
+    gathering = Gathering(ranks)
     for part in _parts(path, names, ranks, unique):
         if not (np.abs(part.numbers) < _EXACT).all():
             return None

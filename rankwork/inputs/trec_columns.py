@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwork.inputs.packed_text import Coding, PackedText
+from rankwork.inputs.packed_text import Coding, PackedText, offsets_of
 from rankwork.rankings import Columns
 
 RUN = ("query", "Q0", "document", "rank", "score", "tag")
@@ -113,41 +113,58 @@ def _packed(text: Any) -> PackedText:
     return PackedText(np.frombuffer(data.to_pybytes()[: ends[-1]] + bytes(8), np.uint8), ends)
 
 
+class Growing:
+    """A column that grows at its end; memory that it has reserved and not filled is not in use."""
+
+    def __init__(self, dtype: Any) -> None:
+        self._values = np.empty(2**16, dtype)
+        self._size = 0
+
+    def extend(self, values: NDArray[Any]) -> None:
+        """Add values behind the others."""
+        end = self._size + len(values)
+        if end > len(self._values):
+            larger = np.empty(max(end, 2 * len(self._values)), self._values.dtype)
+            larger[: self._size] = self._values[: self._size]
+            self._values = larger
+        self._values[self._size : end] = values
+        self._size = end
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """What was added."""
+        return self._values[: self._size]
+
+
 class Gathering:
     """The rows of the parts seen so far, in order of arrival."""
 
-    def __init__(self) -> None:
-        self.parts: list[Part] = []
-        self._prints: list[NDArray[np.uint64]] = []
+    def __init__(self, ranks: bool) -> None:
+        self._queries: dict[str, int] = {}
+        self._query_codes, self._numbers = Growing(np.int32), Growing(np.float64)
+        self._ranks = Growing(np.int64) if ranks else None
+        self._text, self._lengths, self._prints = Growing(np.uint8), Growing(np.int32), Growing(np.uint64)
 
     def __len__(self) -> int:
-        return sum(map(len, self.parts))
+        return len(self._numbers.values)
 
     def add(self, part: Part) -> None:
         """Add rows behind the others."""
-        if len(part):
-            self.parts.append(part)
-            self._prints.append(part.documents.fingerprints())  # while the text is in the processor's cache
+        places = [self._queries.setdefault(query, len(self._queries)) for query in part.queries]
+        self._query_codes.extend(np.array(places, np.int32)[part.query_codes])
+        self._numbers.extend(part.numbers)
+        if self._ranks is not None and part.ranks is not None:
+            self._ranks.extend(part.ranks)
+        self._text.extend(part.documents.text)
+        self._lengths.extend(part.documents.lengths)
+        self._prints.extend(part.documents.fingerprints())  # while the text is in the processor's cache
 
     def columns(self) -> tuple[Columns, NDArray[np.float64], NDArray[np.int64] | None]:
-        """The coded columns, the numbers and the ranks; what was gathered is given up, to need no more memory."""
-        parts, self.parts = self.parts, []
-        queries, query_codes = _queries(parts)
-        numbers = np.concatenate([part.numbers for part in parts])
-        ranks = [part.ranks for part in parts if part.ranks is not None]
-        prints, self._prints = np.concatenate(self._prints), []
-        documents = PackedText.joined([part.documents for part in parts])
-        del parts[:]
-        coding = Coding.of(documents, prints)
-        columns = Columns(queries, query_codes, coding.vocabulary, coding.codes)
-        return columns, numbers, np.concatenate(ranks) if ranks else None
-
-
-def _queries(parts: Sequence[Part]) -> tuple[list[str], NDArray[np.int32]]:
-    """The queries in order of first appearance, and each row's place among them."""
-    places: dict[str, int] = {}
-    codes = []
-    for part in parts:
-        known = np.array([places.setdefault(query, len(places)) for query in part.queries], np.int32)
-        codes.append(known[part.query_codes])
-    return list(places), np.concatenate(codes)
+        """The coded columns, the numbers and the ranks. It can be called once: text and fingerprints are given up."""
+        self._text.extend(np.zeros(8, np.uint8))
+        texts = PackedText(self._text.values, offsets_of(self._lengths.values))
+        del self._text, self._lengths
+        coding = Coding.of(texts, self._prints.values)
+        del self._prints
+        columns = Columns(list(self._queries), self._query_codes.values, coding.vocabulary, coding.codes)
+        return columns, self._numbers.values, None if self._ranks is None else self._ranks.values
