@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwork.errors import ContractError, InputError
+from rankwork.measures.evaluating import evaluated
 from rankwork.measures.joining import Joined
 from rankwork.measures.names import Measure, definition_of, parse
 from rankwork.measures.values import FIELDS, Bools, Mean, Setting, Values, by_protocol, examples, mean_of
@@ -226,9 +227,11 @@ def _check_depth(depth: int | None, joined: Joined) -> None:
 
 
 def _result(name: str, measure: Measure, setting: Setting) -> Result:
-    definition = definition_of(measure)
-    resolved = definition.resolve(measure, setting.protocol)
-    values = by_protocol(definition.evaluate(resolved, setting), str(resolved), resolved.cutoff, setting)
+    resolved = definition_of(measure).resolve(measure, setting)
+    always = definition_of(resolved).always_defined
+    values = by_protocol(
+        evaluated(resolved, setting), str(resolved), resolved.cutoff, setting, always_defined=always
+    )
     return Result(name, resolved, values, mean_of(values))
 
 

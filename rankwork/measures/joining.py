@@ -81,22 +81,83 @@ class Joined:
         return inverse[self.hit_row] - self._start[self.hit_query]
 
     @cached_property
-    def _hit_group(self) -> Ints:
-        places = self._places(self.run.by_score) + self._start[self.hit_query]
+    def hit_start(self) -> Ints:
+        """Where each hit's list starts in the run, int64[H]."""
+        return self._start[self.hit_query]
+
+    @cached_property
+    def hit_group(self) -> Ints:
+        """The tie group of each hit, numbered over the whole run in the order of its lists and scores; int64[H]."""
+        places = self._places(self.run.by_score) + self.hit_start
         return np.searchsorted(self.run.group_starts, places, side="right") - 1
 
     @cached_property
     def hit_above(self) -> Ints:
         """How many documents score strictly above each hit, int64[H]."""
-        return self.run.group_starts[self._hit_group] - self._start[self.hit_query]
+        return self.run.group_starts[self.hit_group] - self.hit_start
 
     @cached_property
     def hit_tied(self) -> Ints:
         """The size of each hit's tie group, int64[H]."""
-        return self.run.group_starts[self._hit_group + 1] - self.run.group_starts[self._hit_group]
+        return self.run.group_starts[self.hit_group + 1] - self.run.group_starts[self.hit_group]
 
-    def boundaries(self, k: int) -> Boundaries:
-        """What lies at the cut after `k` documents, for every judged query."""
+    @cached_property
+    def _grade_levels(self) -> tuple[Ints, int]:
+        values, levels = np.unique(self.hit_grade, return_inverse=True)
+        return levels.astype(np.int64), max(len(values), 1)
+
+    @property
+    def hit_level(self) -> Ints:
+        """Each hit's grade as the number of lower grades among all hits, int64[H]."""
+        return self._grade_levels[0]
+
+    @property
+    def levels(self) -> int:
+        """How many different grades the hits have."""
+        return self._grade_levels[1]
+
+    def moving_hits(self, every_judged: bool) -> Ints:
+        """The positions of the hits that can move a measure: all, or those of a positive grade."""
+        return self._all_hits if every_judged else self._positive_hits
+
+    @cached_property
+    def _all_hits(self) -> Ints:
+        return np.arange(len(self.hit_row))
+
+    @cached_property
+    def _positive_hits(self) -> Ints:
+        return np.flatnonzero(self.hit_grade > 0)
+
+    def unretrieved(self, queries: NDArray[np.bool_], every_judged: bool) -> Ints:
+        """The judgement rows of these queries whose document was not retrieved; all, or those of a positive grade."""
+        missing = queries[self.judgements.query_of_row]
+        missing[self.hit_judged] = False
+        return np.flatnonzero(missing if every_judged else missing & (self.judgements.grades > 0))
+
+    @cached_property
+    def positive_judgements(self) -> tuple[Ints, Ints, NDArray[Any]]:
+        """The judgements of a positive grade by query and grade descending: query, rank from 0, grade."""
+        rows = np.flatnonzero(self.judgements.grades > 0)
+        grades, queries = self.judgements.grades[rows], self.judgements.query_of_row[rows]
+        order = np.lexsort((-grades, queries))
+        counts = np.bincount(queries, minlength=len(self.judgements.queries))
+        rank = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return queries[order], rank, grades[order]
+
+    def tie_groups(self, every_judged: bool) -> "TieGroups":
+        """The tie groups that hold a judged document, or one of a positive grade."""
+        return self._groups_of_judged if every_judged else self._groups_of_positive
+
+    @cached_property
+    def _groups_of_judged(self) -> "TieGroups":
+        return TieGroups.of(self, self._all_hits)
+
+    @cached_property
+    def _groups_of_positive(self) -> "TieGroups":
+        return TieGroups.of(self, self._positive_hits)
+
+    def boundaries(self, k: int | Ints) -> Boundaries:
+        """What lies at the cut after `k` documents, one number or one for each judged query, for every judged query."""
         clipped = np.minimum(k, self.retrieved)
         last = self._start + np.maximum(clipped - 1, 0)
         some = clipped > 0
@@ -113,6 +174,61 @@ class Joined:
     def count_judged(self, mask: NDArray[np.bool_]) -> Ints:
         """How many of the masked judgements each judged query has, retrieved or not, int64[J]."""
         return np.bincount(self.judgements.query_of_row[mask], minlength=len(self.judgements.queries))
+
+
+@dataclass(frozen=True, eq=False)
+class TieGroups:
+    """G tie groups in the order of lists and scores, and the hits in them, n of them.
+
+    For each group its judged `query`, the documents `above` it and the documents `tied` in it, int64[G]; for each hit
+    its group, `of_hit` int64[n], and its `grade` [n].
+    """
+
+    query: Ints
+    above: Ints
+    tied: Ints
+    of_hit: Ints
+    grade: NDArray[Any]
+
+    @classmethod
+    def of(cls, joined: Joined, hits: Ints) -> "TieGroups":
+        """The groups of these hits."""
+        _, first, of_hit = np.unique(joined.hit_group[hits], return_index=True, return_inverse=True)
+        shown = hits[first]
+        return cls(
+            joined.hit_query[shown],
+            joined.hit_above[shown],
+            joined.hit_tied[shown],
+            of_hit.astype(np.int64),
+            joined.hit_grade[hits],
+        )
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    def count(self, hits: NDArray[np.bool_]) -> Ints:
+        """How many of these hits each group has, int64[G]."""
+        return np.bincount(self.of_hit[hits], minlength=len(self))
+
+    def sum(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The sum of one value a hit for each group, float64[G]."""
+        return np.bincount(self.of_hit, values, minlength=len(self))
+
+    def before(self, counts: Ints) -> Ints:
+        """The counts of earlier groups of the same list added up, int64[G]."""
+        running = np.cumsum(counts) - counts
+        return running - running[np.flatnonzero(self.opens)][np.cumsum(self.opens) - 1]
+
+    @cached_property
+    def opens(self) -> NDArray[np.bool_]:
+        """Whether a group is the first of its list here, bool[G]."""
+        first = np.ones(len(self), bool)
+        first[1:] = self.query[1:] != self.query[:-1]
+        return first
+
+    def slots(self, k: Ints) -> Ints:
+        """How many documents of each group come before its query's cutoff, int64[G]."""
+        return np.clip(k[self.query] - self.above, 0, self.tied)
 
 
 def relevant(grades: NDArray[Any], rel: float | str) -> NDArray[np.bool_]:

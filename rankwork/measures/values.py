@@ -105,14 +105,16 @@ class Mean:
     reason: str | None
 
 
-def by_protocol(values: Values, measure: str, cutoff: int | None, setting: Setting) -> Values:
+def by_protocol(
+    values: Values, measure: str, cutoff: int | None, setting: Setting, *, always_defined: bool = False
+) -> Values:
     """The values with the protocol's conventions for k beyond the list, missing queries and no relevant document.
 
-    InputError, with the query, for what the protocol refuses.
+    An `always_defined` measure needs no relevant document. InputError, with the query, for what the protocol refuses.
     """
     protocol, joined = setting.protocol, setting.joined
     missing = joined.retrieved == 0
-    without = values.relevant == 0
+    without = (values.relevant == 0) & (not always_defined)
     _refuse(protocol.no_relevant, without, joined, f"{measure}: the protocol refuses a query without relevant document")
     _refuse(protocol.missing_query, missing, joined, "the protocol refuses a judged query that is missing from the run")
     if protocol.beyond_list == "refuse" and cutoff is not None:
