@@ -14,6 +14,9 @@ from rankwork.errors import InputError
 from rankwork.rankings import Ints, Judgements, Rankings
 
 
+_ROWS_AT_ONCE = 2**20
+
+
 @dataclass(frozen=True)
 class Boundaries:
     """What lies at the cut of each judged query, int64[J]; zeros where nothing was retrieved.
@@ -48,14 +51,10 @@ class Joined:
         """Join them. InputError if one is empty, if their IDs are of two kinds, or if no judged query has a result."""
         lists = np.array([run.query_index.get(query, -1) for query in judgements.queries], np.int64)
         _check(run, judgements, lists)
-        codes = run.codes_of(judgements.documents)
-        pairs, judged = _judged_pairs(run, judgements, lists, codes)
-        rows = _rows_of_judged_documents(run, lists, codes)
-        keys = run.query_of_row[rows] * len(run.documents) + run.codes[rows]
-        at = np.minimum(np.searchsorted(pairs, keys), max(len(pairs) - 1, 0))
-        found = pairs[at] == keys if len(pairs) else np.zeros(len(keys), bool)
-        hit_judged = judged[at[found]]
-        return cls(run, judgements, lists, judgements.query_of_row[hit_judged], rows[found], hit_judged)
+        pairs, judged = _judged_pairs(run, judgements, lists)
+        rows, at = _rows_of_pairs(run, pairs)
+        hit_judged = judged[at]
+        return cls(run, judgements, lists, judgements.query_of_row[hit_judged], rows, hit_judged)
 
     @cached_property
     def retrieved(self) -> Ints:
@@ -71,9 +70,36 @@ class Joined:
     def _start(self) -> Ints:
         return np.where(self.list_of_query >= 0, self.run.offsets[self.list_of_query], 0)
 
+    @cached_property
+    def _place_by_order(self) -> dict[str, Ints]:
+        return {}
+
     def hit_place(self, order: str) -> Ints:
         """How many documents stand before each hit in its list, in one of the orders of ties; int64[H]."""
-        return self._places(self.run.order(order))
+        if order not in self._place_by_order:
+            by_id = order in ("id_asc", "id_desc")
+            places = self._places_by_id(order == "id_desc") if by_id else self._places(self.run.order(order))
+            self._place_by_order[order] = places
+        return self._place_by_order[order]
+
+    def _places_by_id(self, descending: bool) -> Ints:
+        """Places where equal scores stand by ID; only the tie groups that hold a hit are sorted, all of them at once."""
+        starts, sizes = self.run.group_starts, np.diff(self.run.group_starts)
+        tied = np.flatnonzero(self.hit_tied > 1)
+        groups = np.unique(self.hit_group[tied])
+        members = np.repeat(starts[groups] - np.cumsum(sizes[groups]) + sizes[groups], sizes[groups])
+        rows = self.run.by_score[members + np.arange(len(members))]
+        ranks = self.run.id_ranks_of(np.concatenate((rows, self.hit_row[tied])))
+        ranks = -ranks if descending else ranks
+        width = int(np.ptp(ranks)) + 1 if len(ranks) else 1
+        ranks = ranks - ranks.min(initial=0)
+        number = np.repeat(np.arange(len(groups)), sizes[groups])
+        keys = np.sort(number * width + ranks[: len(rows)])
+        number_of_hit = np.searchsorted(groups, self.hit_group[tied])
+        at = np.searchsorted(keys, number_of_hit * width + ranks[len(rows) :])
+        places = self.hit_above.copy()
+        places[tied] += at - (np.cumsum(sizes[groups]) - sizes[groups])[number_of_hit]
+        return places
 
     def _places(self, rows: Ints) -> Ints:
         inverse = np.empty(len(rows), np.int64)
@@ -265,9 +291,9 @@ def _with_rows(run: Rankings) -> str:
     return run.queries[int(np.argmax(run.lengths > 0))]
 
 
-def _judged_pairs(run: Rankings, judgements: Judgements, lists: Ints, codes: Ints) -> tuple[Ints, Ints]:
+def _judged_pairs(run: Rankings, judgements: Judgements, lists: Ints) -> tuple[Ints, Ints]:
     """The judged (query, document) pairs that the run could hold, as sorted numbers, and their judgement rows."""
-    documents = codes[judgements.codes]
+    documents = run.codes_of(judgements.documents)[judgements.codes]
     queries = lists[judgements.query_of_row]
     possible = np.flatnonzero((documents >= 0) & (queries >= 0))
     pairs = queries[possible] * len(run.documents) + documents[possible]
@@ -275,11 +301,26 @@ def _judged_pairs(run: Rankings, judgements: Judgements, lists: Ints, codes: Int
     return pairs[ordered], possible[ordered]
 
 
-def _rows_of_judged_documents(run: Rankings, lists: Ints, codes: Ints) -> Ints:
-    """The rows whose document is judged for some query and whose own query is judged."""
-    judged_document = np.zeros(len(run.documents), bool)
-    judged_document[codes[codes >= 0]] = True
-    judged_query = np.zeros(len(run.queries), bool)
-    judged_query[lists[lists >= 0]] = True
-    rows = np.flatnonzero(judged_document[run.codes])
-    return rows[judged_query[run.query_of_row[rows]]]
+def _rows_of_pairs(run: Rankings, pairs: Ints) -> tuple[Ints, Ints]:
+    """The rows of the run that hold one of the sorted pairs, in order, and which pair each holds.
+
+    A table of marks, found by a hash of the pair, drops nearly all other rows before any search.
+    """
+    bits = min(max(int(len(pairs) * 16).bit_length(), 10), 26)
+    marks = np.zeros(1 << bits, bool)
+    marks[_hashed(pairs, bits)] = True
+    found_rows, found_at = [], []
+    for start in range(0, len(run), _ROWS_AT_ONCE):
+        part = slice(start, start + _ROWS_AT_ONCE)
+        keys = run.query_of_row[part] * len(run.documents) + run.codes[part]
+        candidates = np.flatnonzero(marks[_hashed(keys, bits)])
+        at = np.searchsorted(pairs, keys[candidates])
+        same = pairs[np.minimum(at, max(len(pairs) - 1, 0))] == keys[candidates] if len(pairs) else at < 0
+        found_rows.append(start + candidates[same])
+        found_at.append(at[same])
+    return np.concatenate(found_rows), np.concatenate(found_at)
+
+
+def _hashed(pairs: Ints, bits: int) -> NDArray[np.uint64]:
+    """The top bits of a product with an odd number near 2^64 over the golden ratio."""
+    return (pairs.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits)
