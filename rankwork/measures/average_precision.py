@@ -60,9 +60,7 @@ def _variances(above: Ints, tied: Ints, slots: Ints, hits: Ints, before: Ints) -
     return variance
 
 
-def _block_variance(
-    index: Floats, above: Floats, tied: Floats, slots: Floats, hits: Floats, before: Floats
-) -> Floats:
+def _block_variance(index: Floats, above: Floats, tied: Floats, slots: Floats, hits: Floats, before: Floats) -> Floats:
     """The variance of L + B for a block of groups; `index` is i - 1, everything else a column."""
     share = hits / tied
     weight = np.where(index < slots, 1.0 / (above + index + 1), 0.0)

@@ -33,7 +33,9 @@ def evaluated(measure: Measure, setting: Setting) -> Values:
     definition, joined = definition_of(measure), setting.joined
     k = definition.cutoffs(measure, setting)
     cut = joined.boundaries(k)
-    hidden = np.asarray((joined.retrieved == setting.depth) & (cut.above + cut.tied == joined.retrieved) & (cut.slots > 0))
+    hidden = np.asarray(
+        (joined.retrieved == setting.depth) & (cut.above + cut.tied == joined.retrieved) & (cut.slots > 0)
+    )
     lowest = arranging.worst(joined, every_judged=definition.every_judged).with_k(k)
     highest = arranging.best(joined, every_judged=definition.every_judged).with_k(k)
     low, high = (definition.score(measure, setting, order) for order in (lowest, highest))
@@ -56,7 +58,7 @@ def evaluated(measure: Measure, setting: Setting) -> Values:
         outer_max=outer_high,
         relevant=joined.count_judged(definition.counted(measure, joined.judgements.grades)),
         reason=_reasons(moving | unsure, np.isnan(variance), definition),
-        details=_details(definition, measure, setting, cut),
+        details={**_details(definition, measure, setting, cut), "places": k},
     )
 
 
@@ -83,9 +85,7 @@ def _chosen(definition: Definition, setting: Setting, cut: Boundaries, k: Ints) 
     return order.with_k(np.maximum(k, cut.above + cut.tied))
 
 
-def _contract_unsure(
-    definition: Definition, measure: Measure, setting: Setting, hidden: Bools, moving: Bools
-) -> Bools:
+def _contract_unsure(definition: Definition, measure: Measure, setting: Setting, hidden: Bools, moving: Bools) -> Bools:
     """Where the cut hides the contract's value; `inclusive` would have taken the hidden rest of the last group too."""
     if setting.order != "inclusive" or not hidden.any():
         return moving

@@ -34,7 +34,9 @@ def weighted_moments(
     gain, slots = gain_of(groups.grade), groups.slots(k)
     total = np.concatenate(([0.0], np.cumsum(weight(np.arange(_deepest(groups, slots))))))
     average = groups.sum(gain) / groups.tied
-    mean = average * (total[np.minimum(groups.above + slots, len(total) - 1)] - total[np.minimum(groups.above, len(total) - 1)])
+    mean = average * (
+        total[np.minimum(groups.above + slots, len(total) - 1)] - total[np.minimum(groups.above, len(total) - 1)]
+    )
     variance = _gain_variance(groups, gain, average) * _weight_spread(groups, slots, weight)
     queries = len(k)
     return np.bincount(groups.query, mean, minlength=queries), np.bincount(groups.query, variance, minlength=queries)

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from rankwork.measures.values import Bools, Floats, Setting
     from rankwork.rankings import Ints
 
-_FORM = re.compile(r"\s*(?P<name>[A-Za-z][A-Za-z0-9_-]*?)\s*(\((?P<parameters>[^()]*)\))?\s*(@\s*(?P<cutoff>[0-9]+))?\s*")
+_FORM = re.compile(
+    r"\s*(?P<name>[A-Za-z][A-Za-z0-9_-]*?)\s*(\((?P<parameters>[^()]*)\))?\s*(@\s*(?P<cutoff>[0-9]+))?\s*"
+)
 _OTHER_FORM = re.compile(r"\s*(?P<name>[A-Za-z_]+)[_.](?P<cutoff>[0-9]+)\s*")  # recall_10, as trec_eval writes it
 _PARAMETER = re.compile(r"\s*(?P<key>[A-Za-z_]+)\s*=\s*(?P<value>.+?)\s*")
 
