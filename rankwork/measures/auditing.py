@@ -68,6 +68,11 @@ def joined_run(run: Run, judgements: Judged, protocol: str | Protocol, order: st
     return Joined.of(_rankings(run, conventions, chosen), _judgements(judgements, conventions))
 
 
+def read_judged(judgements: Judged, protocol: str | Protocol) -> Judgements:
+    """The judgements as the protocol reads them, to be used for several runs. Errors as for `audit`."""
+    return _judgements(judgements, _conventions(protocol, None)[0])
+
+
 def setting_of(joined: Joined, protocol: str | Protocol, order: str | None, depth: int | None) -> Setting:
     """What measures are evaluated on. Errors as for `audit`."""
     conventions, chosen = _conventions(protocol, order)

@@ -3,9 +3,9 @@
 Only judged documents can move a measure, so the work is done on those, not on all rows.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,21 @@ class Joined:
         rows, at = _rows_of_pairs(run, pairs)
         hit_judged = judged[at]
         return cls(run, judgements, lists, judgements.query_of_row[hit_judged], rows, hit_judged)
+
+    def only(self, query: int) -> "Joined":
+        """The same for one judged query alone, which has a list: work on it does not touch the others."""
+        judged = slice(*self.judgements.offsets[query : query + 2].tolist())
+        listed = int(self.list_of_query[query])
+        rows = slice(*self.run.offsets[listed : listed + 2].tolist())
+        hits = np.flatnonzero(self.hit_query == query)
+        return Joined(
+            _part(self.run, listed, rows, scores=self.run.scores[rows]),
+            _part(self.judgements, query, judged, grades=self.judgements.grades[judged]),
+            np.zeros(1, np.int64),
+            np.zeros(len(hits), np.int64),
+            self.hit_row[hits] - rows.start,
+            self.hit_judged[hits] - judged.start,
+        )
 
     @cached_property
     def retrieved(self) -> Ints:
@@ -264,6 +279,17 @@ def relevant(grades: NDArray[Any], rel: float | str) -> NDArray[np.bool_]:
     ([False, True], [True, True])
     """
     return np.asarray(grades > 0 if isinstance(rel, str) else grades >= rel)
+
+
+_L = TypeVar("_L", Rankings, Judgements)
+
+
+def _part(lists: _L, query: int, rows: slice, **columns: Any) -> _L:
+    """One query of rankings or judgements, with the same vocabulary."""
+    offsets = np.array([0, rows.stop - rows.start], np.int64)
+    ranks = getattr(lists, "ranks", None)
+    columns |= {} if ranks is None else {"ranks": ranks[rows]}
+    return replace(lists, queries=(lists.queries[query],), offsets=offsets, codes=lists.codes[rows], **columns)
 
 
 def _check(run: Rankings, judgements: Judgements, lists: Ints) -> None:
