@@ -88,4 +88,5 @@ def _by_cluster(
     if labels.shape != numbers.shape:
         raise ContractError(f"there are {len(numbers)} values and clusters of shape {labels.shape}: one each")
     _, members = np.unique(labels, return_inverse=True)
-    return np.bincount(members, numbers), np.bincount(members).astype(np.float64)
+    sums: NDArray[np.float64] = np.bincount(members, numbers).astype(np.float64)
+    return sums, np.bincount(members).astype(np.float64)

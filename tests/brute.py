@@ -112,8 +112,8 @@ def ndcg(grades: Grades, k: int | None, *, dcg: str) -> OfOrder:
     """The discounted gain of the order over that of the judged documents by grade."""
 
     def gained(values: Sequence[Any]) -> float:
-        gains = [value if dcg == "log2" else 2**value - 1 for value in values[:k]]
-        return sum(gain / log2(rank + 1) for rank, gain in enumerate(gains, 1))
+        gains = [float(value if dcg == "log2" else 2**value - 1) for value in values[:k]]
+        return sum((gain / log2(rank + 1) for rank, gain in enumerate(gains, 1)), 0.0)
 
     ideal = gained(sorted(grades.values(), reverse=True))
     return lambda order: gained([grades.get(document, 0) for document in order]) / ideal

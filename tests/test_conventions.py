@@ -62,9 +62,14 @@ def test_a_protocol_fills_what_the_name_leaves_open(protocol: str, resolved: lis
 def test_the_protocols_give_different_numbers_for_one_input() -> None:
     """Order of ties, threshold, gain, the alias MRR, and what counts as 0."""
     names = ["P@2", "MRR@2", "nDCG@3"]
-    found = {name: contracts(audit(RUN, JUDGED, names, protocol=name)) for name in ("rankwork", "handbook", "java", "trec")}
+    found = {
+        name: contracts(audit(RUN, JUDGED, names, protocol=name)) for name in ("rankwork", "handbook", "java", "trec")
+    }
     q1 = {"rankwork": (0.0, 0.0), "handbook": (0.5, 0.5), "java": (0.5, 0.5), "trec": (0.5, 0.5)}
-    assert {name: (value["P@2"] * n, value["MRR@2"] * n) for (name, value), n in zip(found.items(), (2, 1, 3, 2), strict=True)} == q1
+    assert {
+        name: (value["P@2"] * n, value["MRR@2"] * n)
+        for (name, value), n in zip(found.items(), (2, 1, 3, 2), strict=True)
+    } == q1
     assert len({round(value["nDCG@3"], 6) for value in found.values()}) == 4
 
 
@@ -91,7 +96,7 @@ def test_precision_divides_by_k_however_short_the_list() -> None:
 
 
 def test_reported_an_id_decides_between_two_equal_scores() -> None:
-    """Judged b = 1. a and b tied, or b and c: range and expectation do not depend on names; the ID order's value does."""
+    """Judged b; a and b tied, or b and c: range and expectation do not depend on names, the ID order's value does."""
     first, second = ({"a": 1.0, "b": 1.0}, {"b": 1.0, "c": 1.0})
     ours = [entry(run, {"b": 1}, "nDCG@10") for run in (first, second)]
     for found in ours:
@@ -197,7 +202,10 @@ def test_reported_negative_scores_rank_as_any_others(run: dict[str, int], shift:
     """An exact shift changes no measure."""
     judged = {"q": {"a": 1, "c": 2, "e": 0, "x": 1}}
     moved = {document: float(score + shift) for document, score in run.items()}
-    assert audit({"q": moved}, judged, ALL).to_json() == audit({"q": {d: float(s) for d, s in run.items()}}, judged, ALL).to_json()
+    assert (
+        audit({"q": moved}, judged, ALL).to_json()
+        == audit({"q": {d: float(s) for d, s in run.items()}}, judged, ALL).to_json()
+    )
 
 
 def test_reported_a_shift_of_floats_can_create_ties() -> None:

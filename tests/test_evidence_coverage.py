@@ -1,4 +1,4 @@
-"""Coverage of evidence equals an enumeration, whether groups are apart or overlap, and an empty requirement is undefined."""
+"""Coverage of evidence equals an enumeration, for groups apart and overlapping; an empty requirement is undefined."""
 
 import math
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Every measure equals an enumeration of all orders that the scores allow, whatever is graded, unjudged or not found."""
+"""Every measure equals an enumeration of all orders that the scores allow: graded, unjudged and missing documents."""
 
 import math
 from fractions import Fraction
@@ -33,8 +33,9 @@ Nested = dict[str, dict[str, Any]]
 def cases(grades: str) -> tuple[Nested, Nested]:
     """Runs of one to six documents with scores of three levels, and judgements of up to eight, from a fixed seed."""
     draw = np.random.default_rng(20261129)
-    values: list[Any] = {"whole": [0, 1, 2, 3], "float": [0.0, 0.5, 1.0, 1.5, 2.75]}[grades]
-    run, judged = {}, {}
+    values: list[Any] = [0, 1, 2, 3] if grades == "whole" else [0.0, 0.5, 1.0, 1.5, 2.75]
+    run: Nested = {}
+    judged: Nested = {}
     for query in range(QUERIES):
         found = draw.permutation(IDS[:6])[: draw.integers(1, 6)].tolist()
         run[f"q{query}"] = {document: SCORES[draw.integers(draw.integers(1, 4))] for document in found}
@@ -137,6 +138,10 @@ def completions(visible: dict[str, float], judged: dict[str, Any], extra: int) -
     ]
 
 
+def shortened(measure: brute.OfOrder, depth: int) -> brute.OfOrder:
+    return lambda order: measure(order[:depth])
+
+
 @cache
 def cut_cases() -> list[tuple[dict[str, float], dict[str, Any], dict[str, Any]]]:
     """Small lists, their judgements, and what an audit says of each if it was cut at its end."""
@@ -159,7 +164,7 @@ def test_a_cut_list_says_what_it_knows_and_bounds_the_rest(name: str) -> None:
         if not defined(parse(name), judged):
             continue
         entry, measure = entries[name], oracle(name, judged)
-        truths = [brute.spread(rows, lambda order: measure(order[: len(run)])) for rows in completions(run, judged, 2)]
+        truths = [brute.spread(rows, shortened(measure, len(run))) for rows in completions(run, judged, 2)]
         columns = {
             "min": [float(truth.min) for truth in truths],
             "expected": [float(truth.mean) for truth in truths],
@@ -181,7 +186,7 @@ def test_a_cut_list_says_what_it_knows_and_bounds_the_rest(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_cut_above_the_last_group_hides_nothing(name: str) -> None:
-    """k documents above the last group: the declared depth changes no number. Full-list measures reach the end."""
+    """With k documents above the last group: the declared depth changes no number. Full-list measures reach the end."""
     cutoff = parse(name).cutoff
     if cutoff is None or cutoff > 4:
         return
@@ -276,7 +281,7 @@ def test_a_std_that_is_not_computed_leaves_the_mean_without_one() -> None:
 
 
 def test_inclusive_measures_what_it_returns() -> None:
-    """Two for one: precision divides by both, the ideal holds both, recall may rise, and the range stays that of one."""
+    """Two for one: precision divides by both, the ideal holds both, recall may rise; the range stays that of one."""
     run, judged = {"q": {"a": 1.0, "b": 1.0, "c": 0.0}}, {"q": {"b": 1, "c": 1}}
     names = ["P@1", "R@1", "RR@1", "nDCG@1", "AP@1", "Success@1"]
     entries = audit(run, judged, names, order="inclusive").to_json()["per_query"]["q"]

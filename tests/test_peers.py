@@ -15,7 +15,7 @@ Case = tuple[list[float], list[int]]
 def drawn(grades: int, count: int) -> list[Case]:
     """Lists of scores with ties, and a grade for each document."""
     draw = np.random.default_rng(11)
-    found = []
+    found: list[Case] = []
     while len(found) < count:
         size = int(draw.integers(2, 25))
         scores = draw.integers(0, draw.integers(1, 9), size).astype(float).tolist()
@@ -26,7 +26,9 @@ def drawn(grades: int, count: int) -> list[Case]:
 
 
 def entries(cases: list[Case], names: list[str]) -> list[dict[str, Any]]:
-    run = {f"q{place}": {f"d{n:02d}": score for n, score in enumerate(scores)} for place, (scores, _) in enumerate(cases)}
+    run = {
+        f"q{place}": {f"d{n:02d}": score for n, score in enumerate(scores)} for place, (scores, _) in enumerate(cases)
+    }
     judged = {f"q{n}": {f"d{i:02d}": grade for i, grade in enumerate(grades)} for n, (_, grades) in enumerate(cases)}
     return list(audit(run, judged, names).to_json()["per_query"].values())
 

@@ -11,10 +11,11 @@ import pytest
 
 from rankwork.errors import ContractError
 from rankwork.measures import common_order
+from rankwork.measures.names import parse
 from rankwork.measures.systems import Difference, Systems, systems
 from rankwork.statistics import bootstrap_mean
 from tests.brute import spread
-from tests.test_measures import IDS, NAMES, SCORES, defined, oracle, parse
+from tests.test_measures import IDS, NAMES, SCORES, defined, oracle
 
 Pairs = list[tuple[dict[str, float], dict[str, float], dict[str, Any]]]
 
@@ -85,7 +86,9 @@ def test_verdicts_are_those_of_the_free_range(name: str) -> None:
     assert sum(expected.values()) == len(found.queries)
     for row in table.to_dict("records"):
         signs = {"win": row["min"] > 0, "loss": row["max"] < 0, "equal": row["min"] == row["max"] == 0}
-        assert [verdict for verdict, holds in signs.items() if holds] == ([row["verdict"]] if row["verdict"] in signs else [])
+        assert [verdict for verdict, holds in signs.items() if holds] == (
+            [row["verdict"]] if row["verdict"] in signs else []
+        )
     back = FOUND.difference(name, "B", "A")
     assert (back.wins, back.losses, back.equal) == (found.losses, found.wins, found.equal)
     assert np.array_equal(back.common_min, -found.common_max)
@@ -126,7 +129,10 @@ def test_more_orders_than_the_limit_keep_the_free_bounds_and_say_so(monkeypatch:
 
 def test_one_query_that_ties_hide_and_one_that_they_do_not() -> None:
     """B wins q whatever the ties do; on r the scores of A allow both signs: the contract's win there is reversible."""
-    runs = {"A": {"q": {"a": 1.0, "b": 2.0}, "r": {"a": 1.0, "b": 1.0}}, "B": {"q": {"a": 2.0}, "r": {"b": 2.0, "a": 1.0}}}
+    runs = {
+        "A": {"q": {"a": 1.0, "b": 2.0}, "r": {"a": 1.0, "b": 1.0}},
+        "B": {"q": {"a": 2.0}, "r": {"b": 2.0, "a": 1.0}},
+    }
     found = systems(runs, {"q": {"a": 1}, "r": {"a": 1}}, ["RR"]).difference("RR", "A", "B")
     assert (found.wins, found.losses, found.equal, found.undecided, found.reversible) == (1, 0, 0, 1, 1)
     assert found.contract.tolist() == [0.5, -0.5]
@@ -216,7 +222,9 @@ def test_a_large_pair_of_tied_runs_is_exact_for_hits() -> None:
     run = {f"d{n:04d}": 1.0 for n in range(1000)}
     other = {**run, "d0999": 2.0}
     judged = {f"d{n:04d}": 1 for n in range(0, 1000, 100)}
-    found: Difference = systems({"A": {"q": run}, "B": {"q": other}}, {"q": judged}, ["R@100"]).difference("R@100", "A", "B")
+    found: Difference = systems({"A": {"q": run}, "B": {"q": other}}, {"q": judged}, ["R@100"]).difference(
+        "R@100", "A", "B"
+    )
     assert found.common_exact.all()
     assert (found.common_min[0], found.common_max[0]) == (-0.1, 0)
     assert found.min[0] == -1

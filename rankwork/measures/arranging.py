@@ -1,8 +1,9 @@
 """Arrangements: the judged documents of each list in one order, and the two orders that attain a measure's extremes.
 
-Sorting each tie group by grade, descending for the maximum and ascending for the minimum, attains both for every measure
-here at once; documents judged 0 stand between the unjudged and the relevant ones. Of a list that was cut, the outer
-orders say what its last group can hide: nothing of gain, or the best of what is visible and what was not retrieved.
+Sorting each tie group by grade, descending for the maximum and ascending for the minimum, attains both for every
+measure here at once; documents judged 0 stand between the unjudged and the relevant ones. Of a list that was cut, the
+outer orders say what its last group can hide: nothing of gain, or the best of what is visible and what was not
+retrieved.
 """
 
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwork.measures.joining import Joined
+from rankwork.measures.ragged import sums_by
 from rankwork.rankings import Ints
 
 Floats = NDArray[np.float64]
@@ -51,15 +53,16 @@ class Arrangement:
 
     def sum(self, values: Floats) -> Floats:
         """The sum of one value a document for each list, added in the order of places: equal lists give equal sums."""
-        return np.bincount(self.list_of, values, minlength=len(self.query))
+        return sums_by(self.list_of, values, len(self.query))
 
     def seen_before(self, counted: Bools) -> Ints:
         """How many of the counted documents stand earlier in the same list, for each document; int64[n]."""
-        running = np.cumsum(counted) - counted
+        running: Ints = np.cumsum(counted) - counted
         first = np.ones(len(running), bool)
         first[1:] = self.list_of[1:] != self.list_of[:-1]
-        at_start = running[first]
-        return running - np.repeat(at_start, np.diff(np.append(np.flatnonzero(first), len(running))))
+        sizes = np.diff(np.append(np.flatnonzero(first), len(running)))
+        at_start: Ints = np.repeat(running[first], sizes)
+        return running - at_start
 
 
 def in_order(joined: Joined, order: str, *, every_judged: bool) -> Arrangement:

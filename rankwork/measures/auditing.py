@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwork.errors import ContractError, InputError
+from rankwork.measures.distributions import distribution_of
 from rankwork.measures.evaluating import evaluated
 from rankwork.measures.joining import Joined
-from rankwork.measures.distributions import distribution_of
 from rankwork.measures.means import Mean, Slices, Weights, mean_of, slices_of, weights_of
 from rankwork.measures.names import Measure, definition_of, parse
 from rankwork.measures.values import FIELDS, Bools, Setting, Values, by_protocol, examples
@@ -138,10 +138,12 @@ class Audit:
         return self.results[name]
 
     def mean(self, name: str, *, weights: Weights | None = None, among: Iterable[str] | None = None) -> Mean:
-        """The mean of a measure: each query alike, or by `weights`, such as how often it is asked; over all, or `among`.
+        """The mean of a measure: each query alike, or by `weights`, such as how often it is asked.
 
+        It is that of all judged queries, or of those `among` them.
         `weights` gives a number for each judged query; other queries in it lower the coverage. ContractError for a
-        judged query without a weight, a weight that is negative or not finite, and a query in `among` that is not judged.
+        judged query without a weight, a weight that is negative or not finite, and a query in `among` that is not
+        judged.
 
         >>> found = audit({"a": {"x": 1.0}, "b": {"y": 1.0}}, {"a": {"x": 1}, "b": {"z": 1}}, ["R@1"])
         >>> found.mean("R@1").contract, found.mean("R@1", weights={"a": 3, "b": 1}).contract

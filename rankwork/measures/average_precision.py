@@ -1,6 +1,7 @@
 r"""AP: the mean over all relevant documents of the precision at their ranks; one that is not found adds 0.
 
-With `@k` only ranks up to k add, and the denominator stays the number of relevant documents. Its mean over queries is MAP.
+With `@k` only ranks up to k add, and the denominator stays the number of relevant documents. Its mean over queries is
+MAP.
 
 A group of m documents, r of them relevant, starts after c documents, h of them relevant; its first t places count. With
 w_i = 1/(c+i) and indicators X_i of relevance it adds (h+1) sum w_i X_i + sum_{j<i} w_i X_i X_j, over R. Mean: p = r/m,
@@ -18,7 +19,7 @@ from rankwork.measures.arranging import Arrangement
 from rankwork.measures.evaluating import by_relevance, cutoff_of
 from rankwork.measures.hits import at_least_one, total_of
 from rankwork.measures.names import Definition, Measure, relevance_threshold, resolve_relevance
-from rankwork.measures.ragged import blocks
+from rankwork.measures.ragged import blocks, sums_by
 from rankwork.measures.values import Floats, Setting
 from rankwork.rankings import Ints
 
@@ -40,8 +41,8 @@ def moments(measure: Measure, setting: Setting, k: Ints) -> tuple[Floats, Floats
     variance = _variances(groups.above, groups.tied, np.where(hits < groups.tied, slots, 0), hits, before)
     total = at_least_one(total_of(measure, setting))
     return (
-        np.bincount(groups.query, mean, minlength=len(k)) / total,
-        np.bincount(groups.query, variance, minlength=len(k)) / total**2,
+        sums_by(groups.query, mean, len(k)) / total,
+        sums_by(groups.query, variance, len(k)) / total**2,
     )
 
 
@@ -49,7 +50,7 @@ def _means(above: Ints, tied: Ints, slots: Ints, hits: Ints, before: Ints) -> Fl
     harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, (above + slots).max(initial=0) + 1))))
     weight = harmonic[above + slots] - harmonic[above]
     pairs = (hits - 1) / np.maximum(tied - 1, 1)
-    return hits / tied * ((before + 1) * weight + pairs * (slots - (above + 1) * weight))
+    return np.asarray(hits / tied * ((before + 1) * weight + pairs * (slots - (above + 1) * weight)))
 
 
 def _variances(above: Ints, tied: Ints, slots: Ints, hits: Ints, before: Ints) -> Floats:
@@ -77,7 +78,7 @@ def _block_variance(index: Floats, above: Floats, tied: Floats, slots: Floats, h
     both = moment.of21 * (with_upper + with_lower)
     both += moment.of111 * (_sum(linear) * pair - with_upper - with_lower)
     of_pairs = moment.of22 * same + moment.of211 * triple + moment.of1111 * (pair**2 - same - triple)
-    return of_linear + 2 * both + of_pairs - (moment.of11 * pair) ** 2
+    return np.asarray(of_linear + 2 * both + of_pairs - (moment.of11 * pair) ** 2)
 
 
 class _CentralMoments:
@@ -97,7 +98,7 @@ class _CentralMoments:
 
 
 def _falling(tied: Floats, order: int) -> Floats:
-    """m (m-1) ... of so many factors; where there are not as many places, no product has them, and 1 will do."""
+    """The product m (m-1) ... of so many factors, 1 where there are not as many places and no product has them."""
     product = np.ones_like(tied)
     for factor in range(order):
         product = product * (tied - factor)

@@ -1,11 +1,11 @@
 """bpref: how rarely documents judged not relevant stand above relevant ones; the unjudged do not matter.
 
-Each relevant document that was retrieved adds 1 - min(N', R)/min(N, R), N' of the N documents judged not relevant standing
-above it; the sum is divided by R. C. Buckley and E. Voorhees, SIGIR 2004, in the form of trec_eval.
+Each relevant document that was retrieved adds 1 - min(N', R)/min(N, R), N' of the N documents judged not relevant
+standing above it; the sum is divided by R. C. Buckley and E. Voorhees, SIGIR 2004, in the form of trec_eval.
 
 In a group with r relevant and n judged not relevant, u = 0..n of the latter stand above a relevant one, all equally
-likely; f(u) is what it adds. The mean is r avg f. With g = f - avg f, a pair has E[g g'] = sum g^2 / ((n+1)(n+2)), so the
-variance is sum g^2 r (n+1+r) / ((n+1)(n+2)).
+likely; f(u) is what it adds. The mean is r avg f. With g = f - avg f, a pair has E[g g'] = sum g^2 / ((n+1)(n+2)), so
+the variance is sum g^2 r (n+1+r) / ((n+1)(n+2)).
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from rankwork.measures.arranging import Arrangement
 from rankwork.measures.evaluating import NO_CUTOFF, by_relevance
 from rankwork.measures.hits import at_least_one, total_of
 from rankwork.measures.names import Definition, Measure, relevance_threshold, resolve_relevance
-from rankwork.measures.ragged import blocks
+from rankwork.measures.ragged import blocks, sums_by
 from rankwork.measures.values import Floats, Setting
 from rankwork.rankings import Ints
 
@@ -47,8 +47,8 @@ def moments(measure: Measure, setting: Setting, k: Ints) -> tuple[Floats, Floats
         variance[rows] = squares * pairs
     scale = at_least_one(_totals(measure, setting)[0])
     return (
-        np.bincount(groups.query, mean, minlength=len(k)) / scale,
-        np.bincount(groups.query, variance, minlength=len(k)) / scale**2,
+        sums_by(groups.query, mean, len(k)) / scale,
+        sums_by(groups.query, variance, len(k)) / scale**2,
     )
 
 

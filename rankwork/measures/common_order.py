@@ -3,16 +3,16 @@
 Measures of the number of hits: of the documents tied at both cuts, each run takes the first few in the common order, so
 the shorter of the two selections is a part of the longer one. Trying how many each takes gives the exact range.
 
-Other measures add up over tie groups. Groups of the two runs that share documents form components; where such a component
-shares at most one document nothing couples it, elsewhere all its orders are tried, documents of one kind being alike. A
-component with more orders than `LIMIT` keeps the free bounds, and the range is then not exact.
+Other measures add up over tie groups. Groups of the two runs that share documents form components; where such a
+component shares at most one document nothing couples it, elsewhere all its orders are tried, documents of one kind
+being alike. A component with more orders than `LIMIT` keeps the free bounds, and the range is then not exact.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from math import factorial, prod
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -165,7 +165,9 @@ def _most(low: _Cut, high: _Cut, shared: int, hits: int) -> tuple[float, bool]:
         in_both = np.clip(np.arange(hits + 1)[None, None, :], fewest, most)
     only_low = np.maximum(0, (x - both) - (shared - hits - (both - in_both)))
     only_high = np.minimum(y - both, hits - in_both)
-    of_low = low.above + in_both + np.where(x > y, only_low, 0) + np.maximum(0, low.slots - x - (low.own - low.own_hits))
+    of_low = (
+        low.above + in_both + np.where(x > y, only_low, 0) + np.maximum(0, low.slots - x - (low.own - low.own_hits))
+    )
     of_high = high.above + in_both + np.where(y > x, only_high, 0) + np.minimum(high.slots - y, high.own_hits)
     return float((high.value[of_high] - low.value[of_low]).max()), True
 
@@ -228,13 +230,18 @@ def _documents(groups: list[_Group]) -> set[Any]:
 
 
 def _orders(kinds: list[list[Any]]) -> int:
-    """How many orders of the documents differ by kinds."""
-    return factorial(sum(map(len, kinds))) // prod(factorial(len(kind)) for kind in kinds)
+    """How many orders of the documents differ by kinds; above `LIMIT`, some number above it."""
+    first, *others = sorted(map(len, kinds), reverse=True)
+    orders, total = 1, first
+    for count in others:
+        total += count
+        if orders > LIMIT or total > LIMIT:
+            return max(orders, total)
+        orders *= comb(total, count)
+    return orders
 
 
-def _changes(
-    one: _Ranked, two: _Ranked, firsts: list[_Group], seconds: list[_Group], kinds: list[list[Any]]
-) -> Floats:
+def _changes(one: _Ranked, two: _Ranked, firsts: list[_Group], seconds: list[_Group], kinds: list[list[Any]]) -> Floats:
     """What each order of a component does to the difference, against the order by ID."""
     rank, lists = _ranks(kinds), _orders(kinds)
     of_two = two.scores(_places(seconds, rank), lists) - two.base
@@ -254,7 +261,7 @@ def _kinds(one: _Ranked, firsts: list[_Group], seconds: list[_Group]) -> list[li
 def _ranks(kinds: list[list[Any]]) -> dict[Any, NDArray[Any]]:
     """For each document its rank in every order that differs by kinds; documents of a kind keep theirs."""
     sequences = np.array(list(_sequences([len(kind) for kind in kinds])))
-    rank = {}
+    rank: dict[Any, NDArray[Any]] = {}
     for number, kind in enumerate(kinds):
         columns = np.nonzero(sequences == number)[1].reshape(len(sequences), len(kind))
         rank |= {document: columns[:, place] for place, document in enumerate(kind)}
@@ -273,7 +280,7 @@ def _sequences(counts: list[int]) -> Iterator[list[int]]:
 
 def _places(groups: list[_Group], rank: dict[Any, NDArray[Any]]) -> dict[Any, NDArray[Any]]:
     """Where the documents of these groups stand in every order."""
-    places = {}
+    places: dict[Any, NDArray[Any]] = {}
     for group in groups:
         ranks = np.stack([rank[document] for document in group.documents], axis=1)
         order = np.argsort(np.argsort(ranks, axis=1), axis=1)

@@ -20,8 +20,8 @@ def distribution_of(measure: Measure, values: Values, place: int) -> dict[Fracti
         raise ContractError(f"{measure} depends on more than the number of hits: its distribution is not known")
     if np.isnan(values.expected[place]) or not values.averaged[place]:
         raise ContractError(f"{measure} has no distribution here: the query is {values.reason[place] or 'left out'}")
-    above, tied, slots, counted_above, counted_tied = (
-        int(values.details[name][place]) for name in ("above", "tied", "slots", "relevant_above", "relevant_tied")
+    tied, slots, counted_above, counted_tied = (
+        int(values.details[name][place]) for name in ("tied", "slots", "relevant_above", "relevant_tied")
     )
     k = int(values.details["places"][place])
     total = int(values.relevant[place])

@@ -1,13 +1,13 @@
-"""ERR: expected reciprocal rank; a reader stops at a document with chance (2^grade - 1)/2^max_rel, and 1/rank is gained.
+"""ERR, expected reciprocal rank: a reader stops at a document with chance (2^grade - 1)/2^max_rel and gains 1/rank.
 
-O. Chapelle, D. Metlzer, Y. Zhang and P. Grinspan, CIKM 2009. `max_rel` is the highest grade of the scale: unless given,
+O. Chapelle, D. Metzler, Y. Zhang and P. Grinspan, CIKM 2009. `max_rel` is the highest grade of the scale: unless given,
 the highest grade in all judgements, which the resolved name shows; gdeval takes 4.
 
 Nothing in a group depends on the order of the groups before it: they are passed with the product of their 1 - R. Inside
-a group of m documents let S_i be the mean of that product over all choices of i, which follows document by document from
-S_i := (1 - i/n) S_i + (i/n) (1 - R_n) S_(i-1). The group's mean is the sum of (S_(i-1) - S_i)/(c+i) over its places. The
-standard deviation needs such means over pairs of sets, for which there is no short form here: where a query's ties leave
-a range, it is left out.
+a group of m documents let S_i be the mean of that product over all choices of i documents. It follows by adding one
+document after the other: among n of them S_i becomes (1 - i/n) S_i + (i/n) (1 - R_n) S_(i-1). The group's mean is the
+sum of (S_(i-1) - S_i)/(c+i) over its places. The standard deviation needs such means over pairs of sets, for which
+there is no short form here: where a query's ties leave a range, it is left out.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ from rankwork.measures.arranging import Arrangement
 from rankwork.measures.evaluating import by_gain, cutoff_of
 from rankwork.measures.joining import TieGroups
 from rankwork.measures.names import Definition, Measure
-from rankwork.measures.ragged import blocks
+from rankwork.measures.ragged import blocks, sums_by
 from rankwork.measures.values import Floats, Setting
 from rankwork.rankings import Ints
 
@@ -41,7 +41,7 @@ def moments(measure: Measure, setting: Setting, k: Ints) -> tuple[Floats, Floats
     hits = np.bincount(groups.of_hit, minlength=len(groups))
     reached = _reached(groups, stop[in_order], hits)
     mean = reached * _group_means(groups, stop[in_order], hits, groups.slots(k))
-    return np.bincount(groups.query, mean, minlength=len(k)), np.full(len(k), np.nan)
+    return sums_by(groups.query, mean, len(k)), np.full(len(k), np.nan)
 
 
 def stop_chance(measure: Measure, grades: NDArray[Any]) -> Floats:
@@ -49,7 +49,7 @@ def stop_chance(measure: Measure, grades: NDArray[Any]) -> Floats:
     highest, most = grades.max(initial=0), measure.parameter("max_rel")
     if highest > most:
         raise ContractError(f"{measure}: grades must be at most max_rel = {most}, got {highest.item()!r}")
-    return np.exp2(grades.astype(np.float64) - most) - 2.0**-most
+    return np.asarray(np.exp2(grades.astype(np.float64) - most) - 2.0**-most)
 
 
 def _passed_before(stop: Floats, lengths: Ints) -> Floats:

@@ -13,7 +13,7 @@ from rankwork.measures import arranging
 from rankwork.measures.arranging import Arrangement
 from rankwork.measures.joining import Boundaries, relevant
 from rankwork.measures.names import Definition, Measure, definition_of
-from rankwork.measures.values import CENSORED, Bools, Floats, Setting, Values, known_where, reasons
+from rankwork.measures.values import CENSORED, Bools, Setting, Values, known_where, reasons
 from rankwork.rankings import Ints
 
 NO_CUTOFF = 2**62  # more than any list holds, and safe to add to

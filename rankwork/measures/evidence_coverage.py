@@ -1,17 +1,18 @@
 """Coverage of evidence: how much of what an answer needs stands among the first k documents.
 
-A query needs groups of alternatives: any document of a group meets it, and all groups are needed. Two numbers come of it:
-the share of groups that are met (any-of), and whether all of them are (all-of). A query whose requirement is empty, or
-holds an empty group, is undefined: neither met nor missed.
+A query needs groups of alternatives: any document of a group meets it, and all groups are needed. Two numbers come of
+it: the share of groups that are met (any-of), and whether all of them are (all-of). A query whose requirement is empty,
+or holds an empty group, is undefined: neither met nor missed.
 
 Of the group of m tied documents at the cut, s are taken. A group of evidence that is not met above, r of its documents
 tied, is missed with chance C(m-r, s)/C(m, s); two are both missed with that of their united documents; so mean and
-variance are exact, overlap or not. Where evidence groups share documents, the extremes are a problem of maximum coverage,
-solved by trying all sets of the kinds of tied documents, up to 16 kinds; beyond that there are bounds, and it is said.
+variance are exact, overlap or not. Where evidence groups share documents, the extremes are a problem of maximum
+coverage, solved by trying all sets of the kinds of tied documents, up to 16 kinds; beyond that there are bounds, and it
+is said.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -41,7 +42,8 @@ class _Case:
     """One query: `needed` groups, `met` of them above the cut's group, which has `tied` documents and `slots`.
 
     `kinds` counts the tied documents by the unmet groups that they meet, `rest` those of the judged ones that were not
-    retrieved; `chosen` are the unmet groups that the order in force meets. `hidden`: the list was cut inside this group.
+    retrieved; `chosen` are the unmet groups that the order in force meets. `hidden`: the list was cut inside this
+    group.
     """
 
     needed: int
@@ -142,7 +144,9 @@ def _case(
 
 def _values(name: str, setting: Setting, cases: list[_Case], k: int) -> Values:
     rows = [_numbers(name, setting.order, case) for case in cases]
-    columns = {field: np.array([row[field] for row in rows], np.float64) for field in rows[0] if field != "reason"}
+    columns: dict[str, Any] = {
+        field: np.array([row[field] for row in rows], np.float64) for field in rows[0] if field != "reason"
+    }
     reason = np.empty(len(rows), object)
     reason[:] = [row["reason"] for row in rows]
     cut = setting.joined.boundaries(k)
@@ -156,30 +160,38 @@ def _values(name: str, setting: Setting, cases: list[_Case], k: int) -> Values:
 def _numbers(name: str, order: str, case: _Case) -> dict[str, Any]:
     """The five numbers of a query, with the outer bounds of what a cut list hides."""
     scaled = _share if name == ANY_OF else _all
-    low, high, exact = _extremes(case.kinds, case.tied, case.slots)
-    outer_low, outer_high, outer_exact = low, high, exact
+    low, high, exact = _scaled_extremes(scaled, case, _extremes(case.kinds, case.tied, case.slots))
+    outer_low, outer_high, sure = (low, high, exact)
     if case.hidden:
-        everything = Counter(case.kinds) + Counter(case.rest)
-        outer_low, (_, outer_high, outer_exact) = (
-            0,
-            _extremes(everything, case.slots + sum(everything.values()), case.slots),
-        )
-    low, high, outer_low, outer_high = (scaled(case, case.met + met) for met in (low, high, outer_low, outer_high))
+        outer_low, outer_high, sure = _scaled_extremes(scaled, case, _outer_extremes(case))
     moving = case.hidden and outer_low != outer_high
     unsure = moving or (order == "inclusive" and case.hidden and bool(case.rest))
     mean, variance = _moments(name, case)
-    bounds_only = not (exact and outer_exact)
-    nan = float("nan")
+    unknown = float("nan")
     return {
-        "contract": nan if unsure else scaled(case, case.met + len(case.chosen)),
-        "min": low if exact and (not case.hidden or low == outer_low) else nan,
-        "max": high if exact and (not case.hidden or high == outer_high) else nan,
-        "expected": nan if moving else mean,
-        "variance": nan if moving else variance,
+        "contract": unknown if unsure else scaled(case, case.met + len(case.chosen)),
+        "min": low if exact and low == outer_low else unknown,
+        "max": high if exact and high == outer_high else unknown,
+        "expected": unknown if moving else mean,
+        "variance": unknown if moving else variance,
         "outer_min": outer_low,
         "outer_max": outer_high,
-        "reason": CENSORED if moving or unsure else BOUNDED if bounds_only else None,
+        "reason": CENSORED if moving or unsure else None if exact and sure else BOUNDED,
     }
+
+
+def _outer_extremes(case: _Case) -> tuple[int, int, bool]:
+    """What the cut hides: the slots hold nothing that is needed, or the best of the last group and of the rest."""
+    everything = Counter(case.kinds) + Counter(case.rest)
+    _, most, exact = _extremes(everything, case.slots + sum(everything.values()), case.slots)
+    return 0, most, exact
+
+
+def _scaled_extremes(
+    scaled: Callable[[_Case, int], float], case: _Case, extremes: tuple[int, int, bool]
+) -> tuple[float, float, bool]:
+    low, high, exact = extremes
+    return scaled(case, case.met + low), scaled(case, case.met + high), exact
 
 
 def _share(case: _Case, met: int) -> float:

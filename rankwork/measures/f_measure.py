@@ -1,8 +1,8 @@
 """F: the weighted harmonic mean of precision and recall, (1 + beta^2) P R / (beta^2 P + R).
 
-With P = hits/k and R = hits/n it is (1 + beta^2) hits / (beta^2 n + k): linear in the hits, so it is known as exactly as
-they are. Without a cutoff it is that of the whole list, which ir_measures calls SetF. beta = 2 counts recall four times.
-C. J. van Rijsbergen, Information Retrieval, 1979.
+With P = hits/k and R = hits/n it is (1 + beta^2) hits / (beta^2 n + k): linear in the hits, so it is known as exactly
+as they are. Without a cutoff it is that of the whole list, which ir_measures calls SetF. beta = 2 counts recall four
+times. C. J. van Rijsbergen, Information Retrieval, 1979.
 """
 
 from fractions import Fraction
@@ -22,7 +22,7 @@ def score(measure: Measure, setting: Setting, arranged: Arrangement) -> Floats:
     """The F of the first k."""
     squared = measure.parameter("beta") ** 2
     total = total_of(measure, setting)[arranged.query]
-    return (1 + squared) * hits_of(measure, arranged) / _denominator(squared, total, arranged.k)
+    return np.asarray((1 + squared) * hits_of(measure, arranged) / _denominator(squared, total, arranged.k))
 
 
 def moments(measure: Measure, setting: Setting, k: Ints) -> tuple[Floats, Floats]:

@@ -1,7 +1,7 @@
 """Sums of gain times a weight that depends on the place alone: what nDCG and RBP are made of.
 
-A group's t slots have weights that add up to W1; its m documents have gains with mean g and population variance s2. Over
-all orders the group's sum has mean g W1 and variance s2 m/(m-1) [sum (w - W1/m)^2 + (m-t) (W1/m)^2].
+A group's t slots have weights that add up to W1; its m documents have gains with mean g and population variance s2.
+Over all orders the group's sum has mean g W1 and variance s2 m/(m-1) [sum (w - W1/m)^2 + (m-t) (W1/m)^2].
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rankwork.measures.arranging import Arrangement
 from rankwork.measures.joining import TieGroups
-from rankwork.measures.ragged import blocks
+from rankwork.measures.ragged import blocks, sums_by
 from rankwork.measures.values import Floats, Setting
 from rankwork.rankings import Ints
 
@@ -32,18 +32,18 @@ def weighted_moments(
     """Mean and variance of the sum for each judged query."""
     groups = setting.joined.tie_groups(every_judged=False)
     gain, slots = gain_of(groups.grade), groups.slots(k)
-    total = np.concatenate(([0.0], np.cumsum(weight(np.arange(_deepest(groups, slots))))))
     average = groups.sum(gain) / groups.tied
-    mean = average * (
-        total[np.minimum(groups.above + slots, len(total) - 1)] - total[np.minimum(groups.above, len(total) - 1)]
-    )
+    mean = average * _total_weight(groups, slots, weight)
     variance = _gain_variance(groups, gain, average) * _weight_spread(groups, slots, weight)
-    queries = len(k)
-    return np.bincount(groups.query, mean, minlength=queries), np.bincount(groups.query, variance, minlength=queries)
+    return sums_by(groups.query, mean, len(k)), sums_by(groups.query, variance, len(k))
 
 
-def _deepest(groups: TieGroups, slots: Ints) -> int:
-    return int((groups.above + slots)[slots > 0].max(initial=0))
+def _total_weight(groups: TieGroups, slots: Ints, weight: Weight) -> Floats:
+    """W1 of each group, as a difference of two sums from the first place on."""
+    starts = np.where(slots > 0, groups.above, 0)
+    sums = np.concatenate(([0.0], np.cumsum(weight(np.arange((starts + slots).max(initial=0))))))
+    total: Floats = sums[starts + slots] - sums[starts]
+    return total
 
 
 def _gain_variance(groups: TieGroups, gain: Floats, average: Floats) -> Floats:

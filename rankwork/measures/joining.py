@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwork.errors import InputError
+from rankwork.measures.ragged import sums_by
 from rankwork.rankings import Ints, Judgements, Rankings
-
 
 _ROWS_AT_ONCE = 2**20
 
@@ -98,7 +98,7 @@ class Joined:
         return self._place_by_order[order]
 
     def _places_by_id(self, descending: bool) -> Ints:
-        """Places where equal scores stand by ID; only the tie groups that hold a hit are sorted, all of them at once."""
+        """Places where equal scores stand by ID; only tie groups that hold a hit are sorted, all of them at once."""
         starts, sizes = self.run.group_starts, np.diff(self.run.group_starts)
         tied = np.flatnonzero(self.hit_tied > 1)
         groups = np.unique(self.hit_group[tied])
@@ -253,12 +253,13 @@ class TieGroups:
 
     def sum(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The sum of one value a hit for each group, float64[G]."""
-        return np.bincount(self.of_hit, values, minlength=len(self))
+        return sums_by(self.of_hit, values, len(self))
 
     def before(self, counts: Ints) -> Ints:
         """The counts of earlier groups of the same list added up, int64[G]."""
-        running = np.cumsum(counts) - counts
-        return running - running[np.flatnonzero(self.opens)][np.cumsum(self.opens) - 1]
+        running: Ints = np.cumsum(counts) - counts
+        at_start: Ints = running[np.flatnonzero(self.opens)][np.cumsum(self.opens) - 1]
+        return running - at_start
 
     @cached_property
     def opens(self) -> NDArray[np.bool_]:
@@ -269,7 +270,8 @@ class TieGroups:
 
     def slots(self, k: Ints) -> Ints:
         """How many documents of each group come before its query's cutoff, int64[G]."""
-        return np.clip(k[self.query] - self.above, 0, self.tied)
+        slots: Ints = np.clip(k[self.query] - self.above, 0, self.tied)
+        return slots
 
 
 def relevant(grades: NDArray[Any], rel: float | str) -> NDArray[np.bool_]:

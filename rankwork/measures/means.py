@@ -1,4 +1,4 @@
-"""Means over queries: each query alike, weighted by its traffic, or slice by slice; what is undefined is left out, and said.
+"""Means over queries: each alike, by traffic, or slice by slice; what is undefined is left out, and it is said.
 
 Ties of different queries are resolved on their own: the mean's minimum and maximum are the means of theirs and are
 attained, and its variance is the sum of w^2 times theirs, over (sum of w)^2.
@@ -23,8 +23,9 @@ class Mean:
     """A measure's mean over its averaged queries: numbers, None where it is unknown, with the reason.
 
     `queries` counts what was averaged, `undefined` what was left out for want of a value, `censored` what a cut list
-    hides. `coverage` is the share of the weight that was averaged, of all that the judged queries, or the weights given,
-    add up to. `if_all_0` and `if_all_1` are what the contract's mean would be if each undefined query were 0 or 1.
+    hides. `coverage` is the share of the weight that was averaged, of all that the judged queries, or the weights
+    given, add up to. `if_all_0` and `if_all_1` are what the contract's mean would be if each undefined query were 0 or
+    1.
     """
 
     queries: int

@@ -73,7 +73,8 @@ class Definition:
 
     - `parameters` checks each parameter's value: it returns an error's ending, or None.
     - `resolve` fills what the name leaves open, from the protocol and the judgements.
-    - `score` is the measure of given orders, float64 for each list of an arrangement: its minimum, maximum and contract.
+    - `score` is the measure of given orders, float64 for each list of an arrangement: its minimum, maximum and
+    contract.
     - `moments` are mean and variance over all orders for each judged query, its cutoffs given; NaN for a variance that
       is not known, with `unknown_std` as the reason.
     - `counted` says which grades count as relevant to the measure; without any of them a query is undefined.

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankwork.rankings import Ints
 
@@ -24,3 +25,13 @@ def blocks(lengths: Ints) -> Iterator[tuple[Ints, Ints]]:
         step = max(_CELLS // width, 1)
         for start in range(0, len(rows), step):
             yield rows[start : start + step], np.arange(width)
+
+
+def sums_by(index: Ints, values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """For 0, 1, ... `count` - 1 the sum of the values with that index, added in their order.
+
+    >>> sums_by(np.array([0, 2, 0]), np.array([1.0, 2.0, 3.0]), 3).tolist()
+    [4.0, 0.0, 2.0]
+    """
+    sums: NDArray[np.float64] = np.bincount(index, values, minlength=count).astype(np.float64, copy=False)
+    return sums

@@ -1,7 +1,7 @@
 """RR: one over the rank of the first relevant document, 0 if there is none among the first k.
 
-The first tie group with a relevant document decides: m documents, r of them relevant, after c. The first of those stands
-at place i of the group with chance p(1) = r/m, p(i+1) = p(i) (m-r-i+1)/(m-i). Its mean over queries is MRR.
+The first tie group with a relevant document decides: m documents, r of them relevant, after c. The first of those
+stands at place i of the group with chance p(1) = r/m, p(i+1) = p(i) (m-r-i+1)/(m-i). Its mean over queries is MRR.
 """
 
 import numpy as np
@@ -46,7 +46,7 @@ def _chances(tied: Ints, hits: Ints, columns: Ints) -> Floats:
     left = np.maximum(tied - hits - columns, 0)
     none_yet = np.cumprod(left / np.maximum(tied - columns, 1), axis=1)
     none_before = np.concatenate((np.ones((len(none_yet), 1)), none_yet[:, :-1]), axis=1)
-    return none_before * hits / np.maximum(tied - columns, 1)
+    return np.asarray(none_before * hits / np.maximum(tied - columns, 1))
 
 
 DEFINITION = Definition(

@@ -1,7 +1,7 @@
 """Success@k, also called Hit@k: 1 if a relevant document stands among the first k, else 0.
 
-If one stands above the group at the cut it is sure. Else the chance that t slots of m documents, r of them relevant, take
-none of those is C(m-r, t)/C(m, t), a product of min(r, t) factors.
+If one stands above the group at the cut it is sure. Else the chance that t slots of m documents, r of them relevant,
+take none of those is C(m-r, t)/C(m, t), a product of min(r, t) factors.
 """
 
 from fractions import Fraction

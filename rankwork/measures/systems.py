@@ -1,8 +1,8 @@
 """Two systems and more: who wins whatever the ties do, and who only by them.
 
-*Free*: each system's ties resolve on their own. It is the default and defines a robust win. *Common order*: one order of
-IDs breaks the ties of both. The range that ties leave and the interval that a sample of queries leaves are two things:
-they stand beside each other and are never added.
+*Free*: each system's ties resolve on their own. It is the default and defines a robust win. *Common order*: one order
+of IDs breaks the ties of both. The range that ties leave and the interval that a sample of queries leaves are two
+things: they stand beside each other and are never added.
 """
 
 from collections.abc import Iterable, Mapping
@@ -93,9 +93,9 @@ class MeanDifference:
 class Difference:
     """Second minus first, query by query: float64[Q] over the Q queries that both are averaged over.
 
-    `min` and `max` are the free range, `common_min` and `common_max` that of a common order, exact where `common_exact`;
-    of lists that were cut all are bounds, and `contract`, `expected` and `variance` are NaN where the cut hides them.
-    `left_out` names judged queries that only one of the systems, or none, has a value for.
+    `min` and `max` are the free range, `common_min` and `common_max` that of a common order, exact where
+    `common_exact`; of lists that were cut all are bounds, and `contract`, `expected` and `variance` are NaN where the
+    cut hides them. `left_out` names judged queries that only one of the systems, or none, has a value for.
     """
 
     measure: str
@@ -180,7 +180,7 @@ class Difference:
         mean = self.mean()
         contract = "unknown" if mean.contract is None else f"{mean.contract:+.4f}"
         lines = [
-            f"{self.measure}, {self.second} minus {self.first}, {len(self.queries)} queries: {contract} by the contract",
+            f"{self.measure}, {self.second} minus {self.first}: {contract} by the contract, {mean.queries} queries",
             f"  ties, each system's on their own: {mean.min:+.4f} to {mean.max:+.4f}",
             f"  ties, one order for both: {mean.common_min:+.4f} to {mean.common_max:+.4f}{_inexact(self)}",
         ]
@@ -227,9 +227,9 @@ class Systems:
     def leaderboard(self, measure: str) -> list[Standing]:
         """The systems by the contract's mean, best first, each with the ranks that ties allow it.
 
-        Best rank: one more than the systems whose minimum is above its maximum. Worst: one more than those whose maximum
-        is above its minimum. Of lists that were cut the outer bounds take the place of both; a system of which nothing
-        is known stands last.
+        Best rank: one more than the systems whose minimum is above its maximum. Worst: one more than those whose
+        maximum is above its minimum. Of lists that were cut the outer bounds take the place of both; a system of which
+        nothing is known stands last.
         """
         means = {name: found.result(measure).mean for name, found in self.audits.items()}
         lows = {name: -np.inf if mean.outer_min is None else mean.outer_min for name, mean in means.items()}
@@ -237,7 +237,8 @@ class Systems:
         standings = []
         for name, mean in means.items():
             others = [other for other in means if other != name]
-            numbers = {field: getattr(mean, field) for field in ("contract", "min", "expected", "max", "std", "queries")}
+            fields = ("contract", "min", "expected", "max", "std", "queries")
+            numbers = {field: getattr(mean, field) for field in fields}
             best = 1 + sum(lows[other] > highs[name] + ROUNDING for other in others)
             worst = 1 + sum(highs[other] > lows[name] + ROUNDING for other in others)
             standings.append(Standing(system=name, **numbers, best_rank=best, worst_rank=worst))
