@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rankwork.contract.ties import recall_range
 from rankwork.errors import ContractError
 from rankwork.measures.auditing import Audit, audit
 from rankwork.measures.names import Measure, definition_of, known, parse
@@ -223,6 +224,18 @@ def test_a_distribution_that_is_not_known_is_refused(name: str, query: str, mess
         audit(run, judged, ["AP", "P@1", "R@1"], depth=2 if name == "R@1" else None).distribution(name, query)
 
 
+def test_the_range_of_recall_is_also_its_closed_form() -> None:
+    """Two orders here, counts at the boundary in `rankwork.recall_range`: the two agree for every query."""
+    run, judged = cases("whole")
+    entries = audited("whole", "id_asc").to_json()["per_query"]
+    for query in spreads("R(rel=1)@2", "whole"):
+        relevant = [document for document, grade in judged[query].items() if grade >= 1]
+        closed = recall_range(list(run[query].items()), relevant, min(2, len(run[query])))
+        entry = entries[query]["R(rel=1)@2"]
+        for name in ("min", "expected", "max", "std"):
+            assert math.isclose(entry[name], float(getattr(closed, name)), abs_tol=1e-12), (query, name)
+
+
 def test_one_group_of_twenty_thousand_is_exact_for_the_hypergeometric_ones() -> None:
     """10 relevant of 20,000 tied: the known means, for every measure a finite answer inside its range."""
     run = {f"d{place:05d}": 0.0 for place in range(20_000)}
@@ -292,3 +305,6 @@ def test_inclusive_measures_what_it_returns() -> None:
         n: round(v, 12) for n, v in expected.items()
     }
     assert (entries["P@1"]["min"], entries["P@1"]["max"]) == (0, 1)
+    notes = audit(run, {"q": {"b": 1}}, ["Rprec", "AP"], order="inclusive").notes
+    assert [note.partition(":")[0] for note in notes if "inclusive" in note] == ["Rprec"]
+    assert any("2 at most, not R; min, expected and max are those of exactly R." in note for note in notes)

@@ -403,12 +403,14 @@ def _note_on_censored(result: Result, audit: Audit) -> str:
 
 
 def _note_on_inclusive(result: Result, audit: Audit) -> str:
-    if audit.order != "inclusive":
+    """What `inclusive` returns beyond the cutoff, or beyond R; a measure of whole lists returns no more than those."""
+    details, cutoff = result.values.details, result.resolved.cutoff
+    if audit.order != "inclusive" or (cutoff is None and not (details["returned"] > details["places"]).any()):
         return ""
-    returned = result.values.details["returned"][result.values.averaged]
+    returned = details["returned"][result.values.averaged]
     mean, most = (returned.mean(), returned.max()) if len(returned) else (0, 0)
     text = f"order inclusive returns every document at or above the k-th score, {mean:.1f} on average, {most} at most"
-    return f"{text}, not {result.resolved.cutoff}; min, expected and max are those of exactly k."
+    return f"{text}, not {cutoff or 'R'}; min, expected and max are those of exactly {'k' if cutoff else 'R'}."
 
 
 def _table_row(result: Result) -> tuple[str, ...]:

@@ -53,9 +53,8 @@ def moments(measure: Measure, setting: Setting, k: Ints) -> tuple[Floats, Floats
 
 
 def _added(above: Ints, total: Ints, others: Ints) -> Floats:
-    """1 - min(N', R)/min(N, R), 1 where nothing judged not relevant stands above."""
-    share = np.minimum(above, total) / at_least_one(np.minimum(others, total))
-    return np.where(above == 0, 1.0, 1 - share)
+    """1 - min(N', R)/min(N, R); where nothing is judged not relevant, N' is 0 and nothing is taken off."""
+    return np.asarray(1 - np.minimum(above, total) / at_least_one(np.minimum(others, total)))
 
 
 def _totals(measure: Measure, setting: Setting) -> tuple[Ints, Ints]:
