@@ -40,7 +40,8 @@ def moments(measure: Measure, setting: Setting, k: Ints) -> tuple[Floats, Floats
     in_order = np.argsort(groups.of_hit, kind="stable")
     hits = np.bincount(groups.of_hit, minlength=len(groups))
     reached = _reached(groups, stop[in_order], hits)
-    mean = reached * _group_means(groups, stop[in_order], hits, groups.slots(k))
+    slots = np.minimum(groups.slots(k), _readable(groups.sum(stop) / groups.tied))
+    mean = reached * _group_means(groups, stop[in_order], hits, slots)
     return sums_by(groups.query, mean, len(k)), np.full(len(k), np.nan)
 
 
@@ -50,6 +51,12 @@ def stop_chance(measure: Measure, grades: NDArray[Any]) -> Floats:
     if highest > most:
         raise ContractError(f"{measure}: grades must be at most max_rel = {most}, got {highest.item()!r}")
     return np.asarray(np.exp2(grades.astype(np.float64) - most) - 2.0**-most)
+
+
+def _readable(average: Floats) -> Ints:
+    """After how many documents of a group nobody reads on: S_i is at most (1 - mean R)^i, here below 1e-20."""
+    with np.errstate(divide="ignore"):
+        return np.minimum(46.1 / -np.log1p(-average), 2.0**53).astype(np.int64) + 1
 
 
 def _passed_before(stop: Floats, lengths: Ints) -> Floats:
