@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from rankwork.measures.auditing import Audit
 
 FOUND_WANTING, BAD_INPUT, INTERRUPTED = 1, 2, 130
-_SHORT = 12
+_MEANS = ("contract", "min", "expected", "max")
+_LINE = 100
 
 
 def main() -> None:
@@ -148,14 +149,26 @@ def _figures(folder: Path) -> list[str]:
 
 
 def _figure(value: Any) -> str | None:
-    if isinstance(value, dict) and {"min", "max"} <= set(value):
-        value = {key: value[key] for key in ("contract", "min", "expected", "max") if key in value}
-        return ", ".join(f"{key} {_figure(item)}" for key, item in value.items())
+    """A number, a text or a few of them in one line; None for what is longer or nested deeper."""
+    if isinstance(value, dict) and value.get("kind") in ("fraction", "float"):
+        return str(value["value"])
     if isinstance(value, dict):
-        return str(value["value"]) if value.get("kind") in ("fraction", "float") else None
+        kept = [key for key in _MEANS if key in value] if {"min", "max"} <= set(value) else list(value)
+        return None if "kind" in value else _joined([f"{key} {_item(value[key])}" for key in kept])
     if isinstance(value, list):
-        return ", ".join(str(_figure(item)) for item in value) if 0 < len(value) <= _SHORT else None
+        return _joined([_item(item) for item in value])
     return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+def _item(value: Any) -> str:
+    if isinstance(value, list):
+        return "".join(("[", ", ".join(map(_item, value)), "]"))
+    return _figure(value) or "..."
+
+
+def _joined(parts: list[str]) -> str | None:
+    text = ", ".join(parts)
+    return text if parts and len(text) <= _LINE and "..." not in text else None
 
 
 @commands.command(name="list")
@@ -349,22 +362,19 @@ def new(name: str) -> int:
     return 0
 
 
-@commands.command()
-def lab() -> int:
-    """Open JupyterLab at the first notebook."""
+@commands.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
+@click.argument("options", nargs=-1, type=click.UNPROCESSED)
+def lab(options: tuple[str, ...]) -> int:
+    """Open JupyterLab at the first notebook; OPTIONS are JupyterLab's own, such as --no-browser."""
     from rankwork.evidence.runner import workbook
 
-    folder = workbook(Path.cwd())
-    os.execv(
-        sys.executable,
-        [
-            sys.executable,
-            "-m",
-            "jupyterlab",
-            str(folder / "notebooks" / "00_start_here.ipynb"),
-            f"--ServerApp.root_dir={folder}",
-        ],
+    opened = (
+        f"--ServerApp.root_dir={workbook(Path.cwd())}",
+        "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb",
+        "--LabApp.news_url=",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     )
+    os.execv(sys.executable, [sys.executable, "-m", "jupyterlab", *opened, *options])
 
 
 if __name__ == "__main__":

@@ -6,14 +6,17 @@ The right answers are computed here by the library, so that they cannot drift fr
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from math import factorial, isclose, perm
 from typing import Any
 
 from rankwork.contract.checks import SIX, Ranker, Rows, run_checks
 from rankwork.contract.reference import rank
-from rankwork.contract.ties import boundary, recall_range
+from rankwork.contract.ties import boundary, recall_distribution, recall_range
 from rankwork.errors import InputError
 from rankwork.inputs import toy
+from rankwork.measures.auditing import audit
+from rankwork.measures.values import Mean
 
 NOT_ANSWERED, RIGHT, WRONG = "not answered yet", "right", "not right yet"
 
@@ -114,20 +117,40 @@ def _tie_without_a_range(answer: tuple[Rows, Iterable[str]]) -> bool:
 
 
 def _fewest_tied_for_three_of_ten(answer: Any) -> bool:
-    """As many documents as it takes that some number of relevant ones and some number of slots give the width."""
-    wide = (tied for tied in range(1, 20) if max(_widths_of_ten_relevant(tied)) >= 0.3)
-    return _same_number(answer, next(wide))
+    return _same_number(answer, next(tied for tied in range(1, 20) if _widest_of_ten_relevant(tied) >= Fraction(3, 10)))
 
 
-def _widths_of_ten_relevant(tied: int) -> list[float]:
-    rows = [(str(number), 1) for number in range(tied)]
-    relevant = [str(number) for number in range(10)]
-    return [
-        limits.max - limits.min
-        for few in range(tied + 1)
-        for slots in range(1, tied + 1)
-        for limits in [recall_range(rows, [*relevant[:few], *(f"elsewhere {n}" for n in range(10 - few))], slots)]
-    ]
+def _widest_of_ten_relevant(tied: int) -> Fraction:
+    """The widest range that so many tied documents can have, whatever the slots and the relevant ones among them."""
+    rows = [(f"tied {number}", 1) for number in range(tied)]
+    widths = []
+    for few in range(min(tied, 10) + 1):
+        relevant = [f"tied {n}" for n in range(few)] + [f"elsewhere {n}" for n in range(10 - few)]
+        recalls = [recall_distribution(rows, relevant, slots) for slots in range(1, tied + 1)]
+        widths += [max(possible) - min(possible) for possible in recalls]
+    return max(widths)
+
+
+def _mean_of_one_pair_among_four() -> Mean:
+    """Four queries with one relevant document each, which ties with one other in the first of them."""
+    run = {query: {"a": 2.0, "b": 2.0 if query == "1" else 1.0} for query in "1234"}
+    return audit(run, {query: {"a": 1} for query in run}, "R@1").result("R@1").mean
+
+
+def _ends_of_one_pair_among_four(answer: tuple[Any, Any]) -> bool:
+    least, most = answer
+    mean = _mean_of_one_pair_among_four()
+    return _same_number(least, mean.min) and _same_number(most, mean.max)
+
+
+def _deviation_of_one_pair_among_four(answer: Any) -> bool:
+    return _same_number(answer, _mean_of_one_pair_among_four().std)
+
+
+def _opposite_by_descending_ids(answer: tuple[Any, Any]) -> bool:
+    run, judgements = answer
+    found = {order: audit(run, judgements, "R@1", order=order).result("R@1").mean for order in ("id_asc", "id_desc")}
+    return len(run) == 1 and found["id_asc"].contract == 1 and found["id_desc"].contract == 0
 
 
 def _same_number(answer: Any, right: float | None) -> bool:
@@ -147,4 +170,7 @@ EXERCISES: Mapping[str, Exercise] = {
     "03.1": Exercise("a pair, such as (0.25, 0.5)", _ends_with_one_not_retrieved),
     "03.2": Exercise("(rows, relevant): rows of (ID, score), and IDs", _tie_without_a_range),
     "03.3": Exercise("a number of documents", _fewest_tied_for_three_of_ten),
+    "05.1": Exercise("a pair, such as (0.25, 0.5)", _ends_of_one_pair_among_four),
+    "05.2": Exercise(_A_NUMBER, _deviation_of_one_pair_among_four),
+    "05.3": Exercise("(run, judgements), such as ({'q': {'a': 1.0}}, {'q': {'a': 1}})", _opposite_by_descending_ids),
 }

@@ -41,7 +41,7 @@ def ranges(audit: Audit) -> "Figure":
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.set_xlabel(f"mean over the judged queries, ties by {audit.order}")
-    _legend(axes)
+    _legend(axes, audit.order)
     return figure
 
 
@@ -69,7 +69,7 @@ def queries(audit: Audit, measure: str, *, most: int = 40) -> "Figure":
     ranged = int((widths > 0).sum())
     axes.set_xlabel(f"{measure}: {ranged} of {result.mean.queries} queries have a range, {len(shown)} shown")
     axes.set_ylabel("query")
-    _legend(axes)
+    _legend(axes, audit.order)
     return figure
 
 
@@ -179,13 +179,14 @@ def _bar(axes: "Axes", place: int, low: float, high: float, expected: float | No
         axes.plot(contract, place, color=_CONTRACT, marker="D", markersize=6, zorder=4, fillstyle="none", mew=2)
 
 
-def _legend(axes: "Axes") -> None:
+def _legend(axes: "Axes", order: str) -> None:
     from matplotlib.lines import Line2D
 
+    value = "contract" if order == "id_asc" else f"value by {order}"
     handles = [
         Line2D([], [], color=_RANGE, linewidth=9, label="minimum to maximum"),
         Line2D([], [], color=_EXPECTED, marker="o", linestyle="none", label="expected"),
-        Line2D([], [], color=_CONTRACT, marker="D", fillstyle="none", mew=2, linestyle="none", label="contract"),
+        Line2D([], [], color=_CONTRACT, marker="D", fillstyle="none", mew=2, linestyle="none", label=value),
     ]
     axes.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, fontsize=11)
 
@@ -253,7 +254,8 @@ def _order_panel(axes: "Axes", name: str, audits: Mapping[str, Audit]) -> None:
             axes.plot(value, place, color=_CONTRACT, marker="D", fillstyle="none", mew=2, linestyle="none", label=label)
     axes.set_yticks(range(len(audits)), list(audits))
     axes.set_ylim(len(audits) - 0.4, -0.6)
-    axes.set_title(name, loc="left", fontsize=12, color=_TEXT)
+    bounds = " (bounds: the list was cut)" if mean.censored else ""
+    axes.set_title(f"{name}{bounds}", loc="left", fontsize=12, color=_TEXT)
 
 
 def widths(audit: Audit, measure: str) -> "Figure":
@@ -277,7 +279,9 @@ def widths(audit: Audit, measure: str) -> "Figure":
             ha="center",
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
         )
-    if len(split) and sizes.max() > 10 * sizes.min():
+    if not len(split):
+        axes.text(0, 0, "no tie across the cut", color=_TEXT, fontsize=11, ha="center", va="bottom")
+    elif sizes.max() > 10 * sizes.min():
         _log_of_sizes(axes)
     axes.margins(x=0.1, y=0.15)
     axes.set_xlabel(f"documents that tie at the cut of {measure} ({len(split)} of {result.mean.queries} queries)")
@@ -306,7 +310,8 @@ def boundary(rows: Sequence[tuple[Any, float]], k: int) -> "Figure":
     figure, axes = _canvas(height=3.8)
     for place, row in enumerate(order):
         axes.bar(place, row.score, width=0.72, **_look_of(place, cut, k))
-    axes.set_xticks(range(len(order)), [str(row.id) for row in order])
+    names = [str(row.id) for row in order]
+    axes.set_xticks(range(len(order)), names, rotation=90 if len("".join(names)) > 60 else 0)
     axes.set_xlabel("document, in the contract's order")
     axes.set_ylabel("score")
     _draw_cut(axes, cut, k)
@@ -334,10 +339,10 @@ def _draw_cut(axes: "Axes", cut: ties.Boundary, k: int) -> None:
 def _boundary_legend(axes: "Axes", cut: ties.Boundary) -> None:
     from matplotlib.patches import Patch
 
-    hatched = Patch(facecolor="white", edgecolor=_CONTRACT, hatch="///", label=f"tied, left out: {cut.surplus}")
+    hatched = Patch(facecolor="white", edgecolor=_CONTRACT, hatch="///", label=f"tied, no slot: {cut.surplus}")
     handles = [
         Patch(color=_EXPECTED, label=f"above: {cut.above}"),
-        Patch(color=_CONTRACT, label=f"tied, selected: {cut.slots} slots of {cut.tied} tied"),
+        Patch(color=_CONTRACT, label=f"slots: {cut.slots} for {cut.tied} tied"),
         *([hatched] if cut.surplus else []),
         Patch(color="#cccccc", label="below"),
     ]

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -86,3 +87,69 @@ def test_figures_need_no_window_system_and_leave_no_global_state() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_a_figure_shows_itself_as_the_same_png_each_time() -> None:
+    """Without pyplot, matplotlib's own Figure has no such method, and a notebook shows its name instead."""
+    pngs: list[Any] = [plots.recall_over_k(toy.SIX, toy.SIX_RELEVANT, k=3) for _ in range(2)]
+    first, second = (figure._repr_png_() for figure in pngs)
+    assert first.startswith(b"\x89PNG")
+    assert first == second
+    assert b"Software" not in first
+
+
+def test_recall_over_k_ends_where_it_is_told() -> None:
+    axes = plots.recall_over_k(toy.SIX, toy.SIX_RELEVANT, k=2, last=4).axes[0]
+    assert drawn(axes)[0][0] == [1, 2, 3, 4]
+
+
+def test_the_distribution_has_a_bar_for_each_recall_and_the_drawn_shares_on_it() -> None:
+    """The six documents at k = 3: recall 2/3 in two orders of three, 1 in the other."""
+    recalls = [Fraction(2, 3), Fraction(1), Fraction(1), Fraction(1)]
+    figure = plots.distribution(toy.SIX, toy.SIX_RELEVANT, 3, drawn=recalls, contract=Fraction(2, 3))
+    axes: Any = figure.axes[0]
+    assert [bar.get_height() for bar in axes.patches] == [2 / 3, 1 / 3]
+    (places, shares), (contract, _) = drawn(axes)
+    assert (places, shares, contract) == ([2 / 3, 1], [0.25, 0.75], [2 / 3, 2 / 3])
+    with pytest.raises(ContractError, match="there is no relevant document"):
+        plots.distribution(toy.SIX, [], 3)
+
+
+def test_each_order_stands_in_the_range_of_its_measure() -> None:
+    """One panel a measure, one mark an order, the band from minimum to maximum behind them."""
+    audits = {order: audit(RUN, JUDGED, ["R@1", "R@2"], order=order) for order in ("id_asc", "id_desc")}
+    panels: list[Any] = plots.orders(audits).axes
+    assert [axes.get_title(loc="left") for axes in panels] == ["R@1", "R@2"]
+    for name, axes in zip(("R@1", "R@2"), panels, strict=True):
+        means = [each.result(name).mean for each in audits.values()]
+        assert [x for x, _ in drawn(axes)[1:]] == [[mean.contract] for mean in means]
+        band = axes.patches[0].get_bbox()
+        assert (band.x0, band.x1) == (means[0].min, means[0].max)
+        assert [label.get_text() for label in axes.get_yticklabels()] == ["id_asc", "id_desc"]
+    with pytest.raises(ContractError, match="at least one audit, got none"):
+        plots.orders({})
+
+
+def test_an_order_that_a_cut_list_hides_has_no_mark() -> None:
+    """Only the band of the bounds is drawn, and says what it is."""
+    result = audit({"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1, "x": 1}}, ["R@1"], depth=2)
+    axes: Any = plots.orders({"id_asc": result}).axes[0]
+    assert axes.get_title(loc="left") == "R@1 (bounds: the list was cut)"
+    assert drawn(axes) == []
+    assert (axes.patches[0].get_bbox().x0, axes.patches[0].get_bbox().x1) == (0, 0.5)
+
+
+def test_widths_stand_over_the_size_of_the_group_at_the_cut() -> None:
+    """Only the queries whose cut splits a group are drawn; the widest and the largest group are named."""
+    axes = plots.widths(audit(RUN, JUDGED, ["R@1", "R@2"]), "R@2").axes[0]
+    assert drawn(axes) == [([2], [0.5])]
+    assert texts(axes) == ["query q1"]
+    assert axes.get_xlabel() == "documents that tie at the cut of R@2 (1 of 3 queries)"
+    large = {"q": dict.fromkeys(map(str, range(50)), 1.0), "r": {"a": 1.0, "b": 1.0}}
+    axes = plots.widths(audit(large, {"q": {"x": 1}, "r": {"a": 1}}, ["R@1"]), "R@1").axes[0]
+    assert (texts(axes), axes.get_xscale()) == (["query q", "query r"], "log")
+
+
+def test_without_a_tie_across_the_cut_the_figure_says_so() -> None:
+    axes = plots.widths(audit({"q": {"a": 1.0}}, {"q": {"a": 1}}, ["R@1"]), "R@1").axes[0]
+    assert texts(axes) == ["no tie across the cut"]

@@ -268,7 +268,7 @@ def _short(value: Any) -> str:
     if type(value).__module__.startswith("pandas") and len(value) <= 40:
         return "\n" + str(value)
     text = repr(value)
-    return text if len(text) <= 200 else f"a {type(value).__qualname__} with {_size(value)}"
+    return text if len(text) <= 200 else f"{type(value).__qualname__} with {_size(value)}"
 
 
 def _size(value: Any) -> str:

@@ -7,14 +7,13 @@
 ([('A', 9.0), ('B', 8.0)], {'A': 1, 'B': 1, 'D': 1})
 """
 
+from rankwork.contract.checks import SIX, SIX_RELEVANT, Rows
 from rankwork.rankings import Judgements, Rankings
 
-Rows = tuple[tuple[str, float], ...]
+__all__ = ["FOUR", "FOUR_RELEVANT", "SIX", "SIX_RELEVANT", "four", "six"]
 
 FOUR: Rows = (("A", 9.0), ("B", 8.0), ("C", 8.0), ("D", 7.0))
 FOUR_RELEVANT = frozenset({"A", "C"})
-SIX: Rows = (("A", 9.0), ("B", 8.0), ("C", 8.0), ("D", 8.0), ("E", 7.0), ("F", 6.0))
-SIX_RELEVANT = frozenset({"A", "B", "D"})
 
 
 def four() -> tuple[Rankings, Judgements]:

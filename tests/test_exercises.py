@@ -1,0 +1,156 @@
+"""The exercises have solutions, which are run here; a mark tells right from wrong and gives nothing away."""
+
+import json
+import math
+import re
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rankwork.contract.reference import rank
+from rankwork.errors import ContractError, InputError
+from rankwork.exercises import EXERCISES, NOT_ANSWERED, RIGHT, WRONG, check
+
+NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
+
+
+def lets_infinity_in(rows: Any, k: int, *, policy: str = "by_id") -> tuple[Any, ...]:
+    """Passes the eleven checks, of which none has an infinite score."""
+    finite = [(document, min(score, 1e300) if score == score else score) for document, score in rows]
+    return rank(finite, k, policy=policy)
+
+
+def orders_ids_by_length(rows: Any, k: int, *, policy: str = "by_id") -> tuple[Any, ...]:
+    """Passes the eleven checks, whose IDs all have one character; "d10" and "d9" have not."""
+    order = rank(rows, len(list(rows)), policy=policy)
+    if policy != "by_id" or k > len(order):
+        return rank(rows, k, policy=policy)
+    scores = dict(rows)
+    return tuple(sorted(order, key=lambda document: (-scores[document], len(str(document)), document))[:k])
+
+
+SOLUTIONS: dict[str, list[Any]] = {
+    # B and D beside A: one of the two relevant documents.
+    "00.1": [Fraction(1, 2), 0.5],
+    # Of the pairs BC, BD and CD, two hold C: recall 1, 1/2, 1.
+    "00.2": [Fraction(5, 6), 5 / 6],
+    # C must arrive before B; A and D can arrive at any time.
+    "00.3": ["ACBD", ["D", "C", "B", "A"]],
+    # The tied documents B, C and D stand at ranks 2 to 4, so the cuts at 2 and 3 go through them.
+    "01.1": [{2, 3}, [3, 2]],
+    # One of the three member sets, each of them equally often.
+    "01.2": [240],
+    "01.3": [
+        (lets_infinity_in, [("A", math.inf), ("B", 1.0)], 1),
+        (orders_ids_by_length, [("d9", 1.0), ("d10", 1.0)], 1),
+    ],
+    # Four slots: the seven tied documents that are not relevant fill them, or the three relevant ones get in.
+    "03.1": [(0.2, 0.8), (Fraction(1, 5), Fraction(4, 5))],
+    # Where all tied documents are relevant, it does not matter which of them are selected.
+    "03.2": [([("A", 9), ("B", 8), ("C", 8), ("D", 8)], {"B", "C", "D"})],
+    # Three relevant documents must fit into the slots, and as many others in their place.
+    "03.3": [6],
+    # Three queries are certain; the fourth is 0 or 1, each as likely, and counts a quarter.
+    "05.1": [(0.75, 1)],
+    "05.2": [0.125, Fraction(1, 8)],
+    # The relevant document has the lower ID of a tied pair.
+    "05.3": [({"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1}})],
+}
+MISTAKES: dict[str, list[Any]] = {
+    "00.1": [0, 1, Fraction(2, 3)],
+    "00.2": [0.75, 0.8333],
+    "00.3": ["ABCD", "BACD"],
+    "01.1": [{3}, {2, 3, 4}, set()],
+    "01.2": [120, 720],
+    "01.3": [
+        (rank, [("A", math.inf), ("B", 1.0)], 1),
+        (orders_ids_by_length, [("a", 1.0), ("b", 1.0)], 1),
+        (lambda rows, k, policy="by_id": (), [("A", 1.0)], 1),
+    ],
+    "03.1": [(0.25, 1), (0.2, 1)],
+    "03.2": [([("A", 9), ("B", 8), ("C", 8), ("D", 8)], {"B"}), ([("A", 9), ("B", 8), ("C", 7), ("D", 6)], {"B"})],
+    "03.3": [3, 5, 10],
+    "05.1": [(0, 1), (0.875, 1)],
+    "05.2": [0.5, 0.25],
+    "05.3": [({"q": {"a": 1.0, "b": 1.0}}, {"q": {"b": 1}}), ({"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 1}})],
+}
+MISSHAPEN: dict[str, list[Any]] = {
+    "00.1": ["a half", True, [0.5]],
+    "00.2": [{}],
+    "00.3": ["ABCX", "AABC", 7],
+    "01.1": [3, [[2]]],
+    "01.2": ["many"],
+    "01.3": [rank, (rank, 3), (orders_ids_by_length, 5, 1)],
+    "03.1": [0.2],
+    "03.2": [([("A", 9)], {"A"})],
+    "03.3": ["many"],
+    "05.1": [0.75],
+    "05.2": ["small"],
+    "05.3": [{"q": {"a": 1.0}}],
+}
+
+
+def cases(answers: dict[str, list[Any]]) -> list[Any]:
+    return [
+        pytest.param(name, answer, id=f"{name}-{place}")
+        for name in answers
+        for place, answer in enumerate(answers[name])
+    ]
+
+
+def test_every_exercise_has_a_solution_a_mistake_and_a_misshapen_answer() -> None:
+    assert set(SOLUTIONS) == set(MISTAKES) == set(MISSHAPEN) == set(EXERCISES)
+
+
+@pytest.mark.parametrize(("name", "answer"), cases(SOLUTIONS))
+def test_a_solution_is_right(name: str, answer: Any) -> None:
+    mark = check(name, answer)
+    assert (mark.verdict, bool(mark)) == (RIGHT, True)
+
+
+@pytest.mark.parametrize(("name", "answer"), cases(MISTAKES))
+def test_a_mistake_is_not_right_and_the_mark_says_no_more(name: str, answer: Any) -> None:
+    mark = check(name, answer)
+    assert (repr(mark), bool(mark)) == (f"exercise {name}: {WRONG}", False)
+
+
+@pytest.mark.parametrize(("name", "answer"), cases(MISSHAPEN))
+def test_an_answer_of_another_kind_is_told_the_kind(name: str, answer: Any) -> None:
+    assert check(name, answer).verdict == f"the answer should be {EXERCISES[name].form}"
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_no_answer_is_no_mistake(name: str) -> None:
+    assert check(name, None).verdict == NOT_ANSWERED
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_the_example_of_a_form_is_not_the_solution(name: str) -> None:
+    example = re.search(r"such as (.+?)(?: or|$)", EXERCISES[name].form)
+    if example:
+        assert not check(name, eval(example[1]))
+
+
+def test_an_unknown_exercise_is_refused_with_the_names_there_are() -> None:
+    with pytest.raises(InputError, match=r"no exercise '99.1'; there are 00.1, "):
+        check("99.1", 1)
+
+
+def test_the_third_exercise_of_the_contract_is_about_the_contract() -> None:
+    """The reference refuses what its first solution lets in."""
+    with pytest.raises(ContractError):
+        rank([("A", math.inf), ("B", 1.0)], 1)
+
+
+def test_notebooks_ask_every_exercise_and_no_other_and_do_not_answer() -> None:
+    code = "\n".join(
+        "".join(cell["source"])
+        for path in sorted(NOTEBOOKS.glob("*.ipynb"))
+        for cell in json.loads(path.read_text())["cells"]
+        if cell["cell_type"] == "code"
+    )
+    asked = re.findall(r'exercises\.check\("([^"]+)", (\w+)\)', code)
+    assert sorted(name for name, _ in asked) == sorted(EXERCISES)
+    assert [answer for _, answer in asked if f"{answer} = None" not in code] == []
