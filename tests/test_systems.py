@@ -4,6 +4,7 @@ import json
 import math
 from fractions import Fraction
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -228,3 +229,17 @@ def test_a_large_pair_of_tied_runs_is_exact_for_hits() -> None:
     assert found.common_exact.all()
     assert (found.common_min[0], found.common_max[0]) == (-0.1, 0)
     assert found.min[0] == -1
+
+
+def test_files_and_dicts_give_one_comparison(tmp_path: Path) -> None:
+    """Runs and judgements of TREC files, whatever holds their IDs, are compared as dicts are."""
+    pairs = [pair for pair in drawn(12) if any(pair[2].values())]
+    for place, system in enumerate("AB"):
+        lines = (f"q{n} Q0 {d} 1 {s} t\n" for n, pair in enumerate(pairs) for d, s in pair[place].items())
+        (tmp_path / system).write_text("".join(lines))
+    (tmp_path / "qrels").write_text(
+        "".join(f"q{n} 0 {d} {g}\n" for n, pair in enumerate(pairs) for d, g in pair[2].items())
+    )
+    names = ["R@2", "AP", "nDCG@3", "Bpref"]
+    found = systems({name: tmp_path / name for name in "AB"}, tmp_path / "qrels", names)
+    assert found.to_json()["differences"] == compared(pairs, names).to_json()["differences"]
