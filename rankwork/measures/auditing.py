@@ -137,6 +137,12 @@ class Audit:
             raise ContractError(f"this audit has {', '.join(self.results)}, not {name!r}")
         return self.results[name]
 
+    def reordered(self, order: str) -> "Audit":
+        """The same audit with ties in another order; only the contract column differs. Errors as for `audit`."""
+        setting = setting_of(self.setting.joined, self.setting.protocol, order, self.setting.depth)
+        asked = {name: parse(name) for name in self.results}
+        return self if order == self.order else Audit(setting, {n: _result(n, m, setting) for n, m in asked.items()})
+
     def mean(self, name: str, *, weights: Weights | None = None, among: Iterable[str] | None = None) -> Mean:
         """The mean of a measure: each query alike, or by `weights`, such as how often it is asked.
 
