@@ -73,6 +73,11 @@ def read_judged(judgements: Judged, protocol: str | Protocol) -> Judgements:
     return _judgements(judgements, _conventions(protocol, None)[0])
 
 
+def read_ranked(run: Run, protocol: str | Protocol, order: str | None) -> Rankings:
+    """The run as the protocol reads it, with its rank column where the order needs it. Errors as for `audit`."""
+    return _rankings(run, *_conventions(protocol, order))
+
+
 def setting_of(joined: Joined, protocol: str | Protocol, order: str | None, depth: int | None) -> Setting:
     """What measures are evaluated on. Errors as for `audit`."""
     conventions, chosen = _conventions(protocol, order)
