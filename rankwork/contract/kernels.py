@@ -40,6 +40,7 @@ else:
     AVAILABLE = True
 
 WIDTH = 64  # bytes read at a time; a machine with narrower registers splits them
+AHEAD = 8  # blocks are asked for so many before they are read
 SMALL = 40  # up to this many items are sorted by insertion
 
 compiled = njit(cache=True, nogil=True, error_model="numpy")
@@ -194,6 +195,27 @@ def lowest_bit(typing: Any, mask: Any) -> Any:
 
 
 @intrinsic
+def prefetch(typing: Any, row: Any, start: Any, count: Any) -> Any:
+    """Ask for the cache lines of `count` items from `start` on, before they are needed."""
+    line = 64 * 8 // row.dtype.bitwidth
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        row_, start_, count_ = arguments
+        data = context.make_array(row)(context, builder, row_).data
+        byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+        function = builder.module.declare_intrinsic("llvm.prefetch", (byte,), kind)
+        lines = builder.udiv(count_, ir.Constant(count_.type, line))
+        with cgutils.for_range(builder, lines) as loop:
+            item = builder.add(start_, builder.mul(loop.index, ir.Constant(loop.index.type, line)))
+            place = builder.bitcast(builder.gep(data, [item]), byte)
+            builder.call(function, [place, ir.Constant(flag, 0), ir.Constant(flag, 3), ir.Constant(flag, 1)])
+        return context.get_dummy_value()
+
+    return types.void(row, types.int64, types.int64), generate
+
+
+@intrinsic
 def pointer_to(typing: Any, address: Any, like: Any) -> Any:
     """An address as a pointer to items of the dtype of `like`."""
     pointer = types.CPointer(like.dtype)
@@ -345,30 +367,70 @@ def shrink(keys, places, count, k, limit, high):
 
 
 @compiled
-def gather(row, k, block, low, high, fold, flip, maxima, keys, places):
+def blocks_from(maxima, blocks, limit, chosen):
+    """Write the indices of the blocks whose maximum is at or above the limit; their number."""
+    number = 0
+    for first in range(0, blocks, lanes_of(maxima)):
+        mask = mask_from(maxima, first, limit, 0, 0)
+        while mask != 0:
+            chosen[number] = first + lowest_bit(mask)
+            number += chosen[number] < blocks
+            mask &= mask - np.uint64(1)
+    return number
+
+
+@compiled
+def gather(row, k, block, low, high, fold, flip, maxima, chosen, keys, places, by_rank):
     """Collect, in the order of positions, keys among which are the k largest.
 
     Returns their number and a limit: where the last value is true, some keys equal to it may have been left out, all of
     them behind the ones that were collected.
     """
-    blocks, lanes, room = row.size // block, lanes_of(row), keys.size - lanes_of(keys) - block
+    blocks, room = row.size // block, keys.size - lanes_of(keys) - block
     limit, _ = kth_largest(maxima, blocks, k, low, high, k // 4)
     limit = np.int64(0) if fold != 0 and limit == -1 else limit
+    if limit == high and not by_rank:
+        room = k - 1  # nothing beats the first k that reach the maximum
+    number = blocks_from(maxima, blocks, reading(limit, fold), chosen)
     count, cut = 0, False
-    for first in range(0, blocks, lanes):
-        mask = mask_from(maxima, first, reading(limit + cut, fold), 0, 0)
-        while mask != 0:
-            index = first + lowest_bit(mask)
-            mask &= mask - np.uint64(1)
-            if index >= blocks or maxima[index] < reading(limit + cut, fold):
-                continue
-            count = collect(row, index * block, index * block + block, limit + cut, fold, flip, keys, places, count)
-            if count > room:
-                limit, tied = shrink(keys, places, count, k, limit, high)
-                count, cut = k, tied
-            if cut and limit == high:
-                return count, limit, cut
+    for i in range(number):
+        prefetch(row, chosen[min(i + AHEAD, number - 1)] * block, block)
+        start = chosen[i] * block
+        if maxima[chosen[i]] < reading(limit + cut, fold):
+            continue
+        count = collect(row, start, start + block, limit + cut, fold, flip, keys, places, count)
+        if count > room:
+            limit, cut = shrink(keys, places, count, k, limit, high)
+            count = k
+            if limit == high:
+                return count, limit, True
     return collect_tail(row, blocks * block, limit + cut, fold, flip, keys, places, count), limit, cut
+
+
+@compiled
+def compress(keys, places, count, limit):
+    """Keep the keys at or above the limit, in their order, and note where they stood."""
+    kept = 0
+    for first in range(0, count, lanes_of(keys)):
+        mask = mask_from(keys, first, limit, 0, 0)
+        while mask != 0:
+            position = first + lowest_bit(mask)
+            mask &= mask - np.uint64(1)
+            keys[kept], places[kept] = keys[position], position
+            kept += 1
+    return kept
+
+
+@compiled
+def gather_all(row, k, low, high, fold, flip, keys, places):
+    """Collect from all keys of a short row; returns what `gather` returns."""
+    lanes = lanes_of(row)
+    whole = row.size // lanes
+    copy_keys(row, keys, whole, fold, flip)
+    for position in range(whole * lanes, row.size):
+        keys[position] = key_at(row, position, fold, flip)
+    limit, _ = kth_largest(keys, row.size, k, low, high, 0)
+    return compress(keys, places, row.size, limit), limit, False
 
 
 # ---------------------------------------------------------------------- rows in order
@@ -522,20 +584,21 @@ def walk(row, limit, slots, budget, fold, flip, order, places, count):
 
 
 @compiled
-def lowest_ranks(row, limit, slots, fold, flip, rank, places, count):
-    """Append the positions with the lowest ranks among those whose key equals the limit: one more read of the row."""
+def lowest_ranks(row, block, maxima, limit, slots, fold, flip, rank, places, count):
+    """Append the positions with the lowest ranks among those whose key equals the limit: one more read of their blocks."""
     lanes = lanes_of(row)
-    room = 2 * slots + 1024
-    keys, held = np.empty(room + 2 * lanes, np.int64), np.empty(room + 2 * lanes, np.int64)
+    step = max(block, lanes)
+    room = 2 * slots + 256
+    keys, held = np.empty(room + step + lanes, np.int64), np.empty(room + step + lanes, np.int64)
     number, least = 0, np.int64(-row.size)
-    for first in range(0, row.size, lanes):
-        if first + lanes <= row.size and mask_from(row, first, reading(limit, fold), fold, flip) == 0:
+    for first in range(0, row.size, step):
+        if block and first + block <= row.size and maxima[first // block] < reading(limit, fold):
             continue
-        for position in range(first, min(first + lanes, row.size)):
-            key = -np.int64(rank[position])
-            if key >= least and key_at(row, position, fold, flip) == limit:
+        for position in range(first, min(first + step, row.size)):
+            if key_at(row, position, fold, flip) == limit:
+                key = -np.int64(rank[position])
                 keys[number], held[number] = key, position
-                number += 1
+                number += key >= least
         if number > room:
             least, _ = shrink(keys, held, number, slots, least, np.int64(0))
             number = slots
@@ -544,14 +607,14 @@ def lowest_ranks(row, limit, slots, fold, flip, rank, places, count):
 
 
 @compiled
-def tied_by_rank(row, limit, slots, fold, flip, order, rank, places, count):
+def tied_by_rank(row, block, maxima, limit, slots, fold, flip, order, rank, places, count):
     """Append the positions of the lowest IDs whose key equals the limit: in the order of IDs if they are dense, else by a read."""
     sample = 16 * slots + 256
     found = walk(row, limit, slots, sample, fold, flip, order, places, count)
-    if found < slots and found * 64 >= sample:
-        found = walk(row, limit, slots, row.size // 16, fold, flip, order, places, count)
+    if found < slots and found * 256 >= sample:
+        found = walk(row, limit, slots, 512 * slots, fold, flip, order, places, count)
     if found < slots:
-        lowest_ranks(row, limit, slots, fold, flip, rank, places, count)
+        lowest_ranks(row, block, maxima, limit, slots, fold, flip, rank, places, count)
 
 
 @compiled
@@ -570,23 +633,25 @@ def choose_by_rank(keys, places, count, k, limit, rank):
         elif keys[i] == limit:
             ranks[number], held[number] = -np.int64(rank[places[i]]), places[i]
             number += 1
-    shrink(ranks, held, equal, k - above, np.int64(-(2**62)), np.int64(0))
+    shrink(ranks, held, equal, k - above, -np.int64(rank.size), np.int64(0))
     places[above:k] = held[: k - above]
     keys[above:k] = limit
 
 
 @compiled
-def finish_by_rank(row, keys, places, count, k, limit, high, cut, fold, flip, order, rank):
+def finish_by_rank(row, block, maxima, keys, places, count, k, limit, high, cut, fold, flip, order, rank):
     """Cut the collected keys to the k of the contract, boundary ties by rank."""
     last, reached = kth_largest(keys, count, k, limit, high, 0)
-    if cut and last == limit:
-        above = keep(keys, places, count, number_above(keys, count, last), last + 1, 0)
-        keys[above:k] = last
-        tied_by_rank(row, last, k - above, fold, flip, order, rank, places, above)
-    elif reached > k:
-        choose_by_rank(keys, places, count, k, last, rank)
-    else:
+    if reached <= k and not (cut and last == limit):
         keep(keys, places, count, k, last, reached)
+        return
+    above = number_above(keys, count, last)
+    if (cut and last == limit) or (reached - above) * 16 > row.size:
+        keep(keys, places, count, above, last + 1, 0)
+        keys[above:k] = last
+        tied_by_rank(row, block, maxima, last, k - above, fold, flip, order, rank, places, above)
+    else:
+        choose_by_rank(keys, places, count, k, last, rank)
 
 
 # --------------------------------------------------------------------------- one call
@@ -602,31 +667,53 @@ def block_for(n, k, lanes):
 
 
 @compiled
-def collect_all(row, keys, places, fold, flip):
-    """Collect every key of a row."""
-    lanes = lanes_of(row)
-    whole = row.size // lanes
-    copy_keys(row, keys, whole, fold, flip)
-    for position in range(whole * lanes, row.size):
-        keys[position] = key_at(row, position, fold, flip)
-    for position in range(row.size):
-        places[position] = position
+def cut_is_tied(row, first, second, fold, flip):
+    """Whether two neighbours, one selected and one not, have equal keys."""
+    inside = first >= 0 and second < row.size
+    return inside and key_at(row, first, fold, flip) == key_at(row, second, fold, flip)
 
 
 @compiled
-def select_row(row, k, block, fold, flip, low, high, maxima, keys, places, order, rank):
-    """Leave the k selected keys and their positions in `keys` and `places`, not sorted."""
-    high = np.int64(0) if fold != 0 and high == -1 else high
+def select_ordered(row, k, fold, flip, by_rank, places):
+    """Leave the selection of a row that falls or rises in `places`; whether it did (not: a tie for the IDs to decide)."""
+    n = row.size
+    if in_order(row, False, fold, flip):
+        if by_rank and cut_is_tied(row, k - 1, k, fold, flip):
+            return False
+        for i in range(k):
+            places[i] = i
+        return True
+    if in_order(row, True, fold, flip):
+        if by_rank and cut_is_tied(row, n - k - 1, n - k, fold, flip):
+            return False
+        from_the_end(row, k, fold, flip, places)
+        return True
+    return False
+
+
+@compiled
+def select_unordered(row, k, block, fold, flip, low, high, maxima, chosen, keys, places, order, rank):
+    """Leave the positions of the selection in `places`, not sorted yet."""
+    by_rank = order.size > 0
     if block == 0:
-        collect_all(row, keys, places, fold, flip)
-        count, limit, cut = row.size, low, False
+        count, limit, cut = gather_all(row, k, low, high, fold, flip, keys, places)
+    elif by_rank and low == high:
+        for i in range(k):
+            keys[i], places[i] = high, order[i]
+        return
     else:
-        count, limit, cut = gather(row, k, block, low, high, fold, flip, maxima, keys, places)
-    if order.size > 0:
-        finish_by_rank(row, keys, places, count, k, limit, high, cut, fold, flip, order, rank)
+        count, limit, cut = gather(row, k, block, low, high, fold, flip, maxima, chosen, keys, places, by_rank)
+    if by_rank:
+        finish_by_rank(row, block, maxima, keys, places, count, k, limit, high, cut, fold, flip, order, rank)
     else:
         shrink(keys, places, count, k, limit, high)
-    return high
+
+
+@compiled
+def ends(row, fold, flip):
+    """The greatest and the least key of a row in order."""
+    first, last = key_at(row, 0, fold, flip), key_at(row, row.size - 1, fold, flip)
+    return max(first, last), min(first, last)
 
 
 @compiled
@@ -637,12 +724,13 @@ def select(like, address, stride, rows, n, k, fold, flip, least, greatest, value
     not finite. The selection is written to the addresses of the values (as integers) and of the indices (int64), k for
     each row. `order` and `rank` say how IDs lie against positions; empty where they agree.
     """
-    lanes = lanes_of(like)
+    lanes, by_rank = lanes_of(like), order.size > 0
     block = block_for(n, k, lanes)
     if n < 4 * lanes or n // block < 2 * k:
         block = 0
-    room = n if block == 0 else min(n, 2 * k + 1024) + block
-    maxima = np.empty((n // block if block else 0) + lanes, like.dtype)
+    room = min(n, 2 * k + 256 + by_rank * (n // 256)) + block if block else n
+    blocks = n // block if block else 0
+    maxima, chosen = np.empty(blocks + lanes, like.dtype), np.empty(blocks + 1, np.int64)
     keys, places = np.empty(room + 2 * lanes, like.dtype), np.empty(room + 2 * lanes, np.int64)
     offsets, spare_offsets, spare_places = np.empty(k, np.uint64), np.empty(k, np.uint64), np.empty(k, np.int64)
     scores = carray(pointer_to(address, like), ((rows - 1) * stride + n,))
@@ -650,29 +738,24 @@ def select(like, address, stride, rows, n, k, fold, flip, least, greatest, value
     indices = carray(pointer_to(indices_at, places), (rows * k,))
     for r in range(rows):
         row = scores[r * stride : r * stride + n]
-        falling = order.size == 0 and in_order(row, False, fold, flip)
-        rising = order.size == 0 and not falling and in_order(row, True, fold, flip)
-        if falling or rising:
-            high, low = max(key_at(row, 0, fold, flip), key_at(row, n - 1, fold, flip)), min(
-                key_at(row, 0, fold, flip), key_at(row, n - 1, fold, flip)
-            )
+        ordered = select_ordered(row, k, fold, flip, by_rank, places)
+        if ordered:
+            high, low = ends(row, fold, flip)
         elif block:
             high, low = block_extremes(row, block, fold, flip, maxima)
         else:
             high, low = extremes_of(row, fold, flip)
         if low < least or high > greatest:
             return r
-        if falling:
+        if fold != 0 and high == -1:
+            high = np.int64(0)
+        if not ordered:
+            select_unordered(row, k, block, fold, flip, low, high, maxima, chosen, keys, places, order, rank)
+        if by_rank or not ordered:
             for i in range(k):
-                places[i] = i
-        elif rising:
-            from_the_end(row, k, fold, flip, places)
-        else:
-            high = select_row(row, k, block, fold, flip, low, high, maxima, keys, places, order, rank)
-            for i in range(k):
-                offsets[i] = np.uint64(high) - np.uint64(np.int64(keys[i]))
+                offsets[i] = np.uint64(high) - np.uint64(key_at(row, places[i], fold, flip))
             sort(offsets, places, 0, k, spare_offsets, spare_places)
-            if order.size > 0:
+            if by_rank:
                 sort_groups(offsets, places, k, rank, spare_offsets, spare_places)
         for i in range(k):
             indices[r * k + i] = places[i]
