@@ -16,6 +16,7 @@ numba compiles on first use and keeps the result beside this file. topk.py impor
 without numba it uses lemma.py, with the same results.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,8 @@ else:
     AVAILABLE = True
 
 WIDTH = 64  # bytes read at a time; a machine with narrower registers splits them
+STRIDE = 64  # steps between two looks at the number found
+FETCH = 16384  # bytes ahead of the first read: a processor's own prefetching stops at each page of 4096
 AHEAD = 8  # blocks are asked for so many before they are read
 SMALL = 40  # up to this many items are sorted by insertion
 
@@ -274,15 +277,21 @@ def least_key(keys):
 
 
 @compiled
+def padded(keys, count):
+    """Fill the last vector of keys with what no limit reaches; the number of vectors."""
+    lanes = lanes_of(keys)
+    vectors = (count + lanes - 1) // lanes
+    keys[count : vectors * lanes] = least_key(keys)
+    return vectors
+
+
+@compiled
 def kth_largest(keys, count, k, low, high, slack):
     """The k-th largest key and how many reach it; `low` to `high` holds it.
 
     It may stop earlier, at a smaller value that at least k and at most k + slack keys reach: exactly these are to be kept.
     """
-    lanes = lanes_of(keys)
-    vectors = (count + lanes - 1) // lanes
-    keys[count : vectors * lanes] = least_key(keys)
-    reached = count
+    vectors, reached = padded(keys, count), count
     while low < high and reached > k + slack:
         middle = high - np.int64((np.uint64(high) - np.uint64(low)) >> np.uint64(1))
         number = count_from(keys, vectors, middle)
@@ -315,8 +324,7 @@ def number_above(keys, count, limit):
     """How many keys lie above a limit."""
     if limit == ~least_key(keys):
         return 0
-    lanes = lanes_of(keys)
-    return count_from(keys, (count + lanes - 1) // lanes, limit + 1)
+    return count_from(keys, padded(keys, count), limit + 1)
 
 
 # ------------------------------------------------------------------------- collecting
@@ -351,7 +359,9 @@ def block_extremes(row, block, fold, flip, maxima):
     """Write the maximum of each whole block; return the greatest and the least key of the row."""
     vectors = block // lanes_of(row)
     high, low = extremes(row, row.size - block, vectors, fold, flip)
+    distance = FETCH // row.itemsize
     for index in range(row.size // block):
+        prefetch(row, index * block + distance, block)  # past the end it does nothing, or fetches the next row
         greatest, least = extremes(row, index * block, vectors, fold, flip)
         maxima[index] = greatest
         high, low = max(high, greatest), min(low, least)
@@ -367,8 +377,8 @@ def shrink(keys, places, count, k, limit, high):
 
 
 @compiled
-def blocks_from(maxima, blocks, limit, chosen):
-    """Write the indices of the blocks whose maximum is at or above the limit; their number."""
+def blocks_from(maxima, blocks, limit, most, chosen):
+    """Write the indices of the first blocks, at least `most` if there are, whose maximum is at or above the limit."""
     number = 0
     for first in range(0, blocks, lanes_of(maxima)):
         mask = mask_from(maxima, first, limit, 0, 0)
@@ -376,7 +386,16 @@ def blocks_from(maxima, blocks, limit, chosen):
             chosen[number] = first + lowest_bit(mask)
             number += chosen[number] < blocks
             mask &= mask - np.uint64(1)
+        if number >= most:
+            break
     return number
+
+
+@compiled
+def walk_is_shorter(number, blocks, block, k):
+    """Whether k tied keys are found sooner in the order of IDs than by collecting all: `number` of the blocks hold some."""
+    share = -math.log(max(1 - number / blocks, 1e-4)) / block
+    return k < 6 * share * share * blocks * block  # a step of a walk costs about a sixth of collecting and choosing
 
 
 @compiled
@@ -387,11 +406,17 @@ def gather(row, k, block, low, high, fold, flip, maxima, chosen, keys, places, b
     them behind the ones that were collected.
     """
     blocks, room = row.size // block, keys.size - lanes_of(keys) - block
-    limit, _ = kth_largest(maxima, blocks, k, low, high, k // 4)
+    if count_from(maxima, padded(maxima, blocks), reading(high, fold)) >= k:
+        limit = high
+    else:
+        limit, _ = kth_largest(maxima, blocks, k, low, high, k // 4)
     limit = np.int64(0) if fold != 0 and limit == -1 else limit
+    most = blocks
     if limit == high and not by_rank:
-        room = k - 1  # nothing beats the first k that reach the maximum
-    number = blocks_from(maxima, blocks, reading(limit, fold), chosen)
+        room, most = k - 1, k  # nothing beats the first k that reach the maximum
+    number = blocks_from(maxima, blocks, reading(limit, fold), most, chosen)
+    if limit == high and by_rank and walk_is_shorter(number, blocks, block, k):
+        return 0, limit, True
     count, cut = 0, False
     for i in range(number):
         prefetch(row, chosen[min(i + AHEAD, number - 1)] * block, block)
@@ -439,9 +464,10 @@ def gather_all(row, k, low, high, fold, flip, keys, places):
 @compiled
 def in_order(row, rising, fold, flip):
     """Whether no key is greater than its left neighbour (rising: less)."""
-    n, lanes = row.size, lanes_of(row)
+    n, lanes, distance = row.size, lanes_of(row), FETCH // row.itemsize
     first = 0
     while first + lanes < n:
+        prefetch(row, first + distance, lanes)
         left, right = (first + 1, first) if rising else (first, first + 1)
         if mask_less(row, left, right, fold, flip) != 0:
             return False
@@ -572,14 +598,20 @@ def sort_groups(values, places, count, rank, spare_values, spare_places):
 
 @compiled
 def walk(row, limit, slots, budget, fold, flip, order, places, count):
-    """Take positions in the order of their IDs where the key equals the limit: how many were found within the budget."""
-    found = 0
-    for r in range(min(budget, row.size)):
-        if key_at(row, order[r], fold, flip) == limit:
+    """Take positions in the order of their IDs where the key equals the limit: how many of the slots the budget fills.
+
+    The count is looked at once in STRIDE steps: a branch at each step would wait for each score to arrive.
+    """
+    found, line = 0, np.int64(64 // row.itemsize)
+    for first in range(0, min(budget, row.size), STRIDE):
+        last = min(first + STRIDE, row.size)
+        for r in range(last, min(last + STRIDE, row.size)):
+            prefetch(row, np.int64(order[r]), line)
+        for r in range(first, last):
             places[count + found] = order[r]
-            found += 1
-            if found == slots:
-                break
+            found += key_at(row, np.int64(order[r]), fold, flip) == limit
+        if found >= slots:
+            return slots
     return found
 
 
@@ -659,8 +691,8 @@ def finish_by_rank(row, block, maxima, keys, places, count, k, limit, high, cut,
 
 @compiled
 def block_for(n, k, lanes):
-    """The block size for rows of n: at least four blocks for each of the k, from one vector up to 256 items."""
-    block = 256
+    """The block size for rows of n: at least four blocks for each of the k, from one vector up to 128 (256) items."""
+    block = 128 if n < 2**21 else 256
     while block > lanes and 4 * k * block > n:
         block //= 2
     return max(block, lanes)
@@ -677,15 +709,11 @@ def cut_is_tied(row, first, second, fold, flip):
 def select_ordered(row, k, fold, flip, by_rank, places):
     """Leave the selection of a row that falls or rises in `places`; whether it did (not: a tie for the IDs to decide)."""
     n = row.size
-    if in_order(row, False, fold, flip):
-        if by_rank and cut_is_tied(row, k - 1, k, fold, flip):
-            return False
+    if not (by_rank and cut_is_tied(row, k - 1, k, fold, flip)) and in_order(row, False, fold, flip):
         for i in range(k):
             places[i] = i
         return True
-    if in_order(row, True, fold, flip):
-        if by_rank and cut_is_tied(row, n - k - 1, n - k, fold, flip):
-            return False
+    if not (by_rank and cut_is_tied(row, n - k - 1, n - k, fold, flip)) and in_order(row, True, fold, flip):
         from_the_end(row, k, fold, flip, places)
         return True
     return False
@@ -695,12 +723,12 @@ def select_ordered(row, k, fold, flip, by_rank, places):
 def select_unordered(row, k, block, fold, flip, low, high, maxima, chosen, keys, places, order, rank):
     """Leave the positions of the selection in `places`, not sorted yet."""
     by_rank = order.size > 0
-    if block == 0:
-        count, limit, cut = gather_all(row, k, low, high, fold, flip, keys, places)
-    elif by_rank and low == high:
+    if by_rank and low == high:
         for i in range(k):
             keys[i], places[i] = high, order[i]
         return
+    if block == 0:
+        count, limit, cut = gather_all(row, k, low, high, fold, flip, keys, places)
     else:
         count, limit, cut = gather(row, k, block, low, high, fold, flip, maxima, chosen, keys, places, by_rank)
     if by_rank:
@@ -731,7 +759,7 @@ def select(like, address, stride, rows, n, k, fold, flip, least, greatest, value
     room = min(n, 2 * k + 256 + by_rank * (n // 256)) + block if block else n
     blocks = n // block if block else 0
     maxima, chosen = np.empty(blocks + lanes, like.dtype), np.empty(blocks + 1, np.int64)
-    keys, places = np.empty(room + 2 * lanes, like.dtype), np.empty(room + 2 * lanes, np.int64)
+    keys, places = np.empty(room + 2 * lanes, like.dtype), np.empty(room + 2 * lanes + STRIDE, np.int64)
     offsets, spare_offsets, spare_places = np.empty(k, np.uint64), np.empty(k, np.uint64), np.empty(k, np.int64)
     scores = carray(pointer_to(address, like), ((rows - 1) * stride + n,))
     values = carray(pointer_to(values_at, like), (rows * k,))
