@@ -178,9 +178,7 @@ def copy_keys(typing: Any, row: Any, keys: Any, vectors: Any, fold: Any, flip: A
             start = builder.mul(loop.index, ir.Constant(loop.index.type, vector.count))
             found = _keys(builder, _load(context, builder, row, row_, start), fold_, flip_)
             negative = builder.and_(builder.icmp_signed("==", found, ir.Constant(vector, [-1] * vector.count)), floats)
-            store = builder.store(
-                builder.select(negative, zero, found), _address(context, builder, keys, keys_, start)
-            )
+            store = builder.store(builder.select(negative, zero, found), _address(context, builder, keys, keys_, start))
             store.align = row.dtype.bitwidth // 8
         return context.get_dummy_value()
 
@@ -395,7 +393,7 @@ def blocks_from(maxima, blocks, limit, most, chosen):
 def walk_is_shorter(number, blocks, block, k):
     """Whether k tied keys are found sooner in the order of IDs than by collecting all: `number` of the blocks hold some."""
     share = -math.log(max(1 - number / blocks, 1e-4)) / block
-    return k < 6 * share * share * blocks * block  # a step of a walk costs about a sixth of collecting and choosing
+    return k < 12 * share * share * blocks * block  # a step of a walk costs a twelfth of collecting and choosing
 
 
 @compiled
