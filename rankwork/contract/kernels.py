@@ -439,8 +439,9 @@ def compress(keys, places, count, limit):
         while mask != 0:
             position = first + lowest_bit(mask)
             mask &= mask - np.uint64(1)
-            keys[kept], places[kept] = keys[position], position
-            kept += 1
+            if position < count:
+                keys[kept], places[kept] = keys[position], position
+                kept += 1
     return kept
 
 

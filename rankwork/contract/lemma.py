@@ -71,6 +71,16 @@ def comparable(scores: Any) -> Any:
     return scores
 
 
+def taken(scores: Any, indices: Any) -> Any:
+    """`scores.gather(-1, indices)` for every dtype: wide unsigned integers are gathered as the signed ones of their width."""
+    import torch
+
+    signed = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}.get(scores.dtype)
+    if signed is None:
+        return scores.gather(-1, indices)
+    return scores.view(signed).gather(-1, indices).view(scores.dtype)
+
+
 def ordered(scores: Any, positions: Any, k: int) -> Any:
     """The first k of `positions` (2-D, rising in each row), by score descending, equal scores in their order.
 

@@ -207,7 +207,7 @@ def _from_torch(scores: Any, k: Any, ids: Any) -> TopK:
         return _torch_nothing(scores, k, order)
     if not scores.is_cpu or kernel() is None:
         indices = _torch_plain(scores, k, order)
-        return TopK(scores.gather(-1, indices), indices)
+        return TopK(lemma.taken(scores, indices), indices)
     rows = scores if len(shape) <= 2 and scores.stride(-1) == 1 else scores.contiguous()
     stride = rows.stride(0) if len(shape) == 2 else n
     out = shape[:-1] + (k,) if len(shape) > 1 else (k,)
@@ -281,6 +281,8 @@ def _from_numpy(scores: Any, k: Any, ids: Any) -> TopK:
     reading = _READINGS.get(scores.dtype.name)
     if reading is None:
         raise ContractError(f"scores must be floats or integers, got an array of {scores.dtype}")
+    if not scores.dtype.isnative:
+        scores = scores.astype(scores.dtype.newbyteorder("="))
     order = None if ids is None else as_order(ids, n)
     out = (*shape[:-1], k)
     indices = np.empty(out, np.int64)
@@ -302,12 +304,12 @@ def _from_numpy(scores: Any, k: Any, ids: Any) -> TopK:
 def _rows_of(scores: Any) -> tuple[Any, int]:
     """An array whose rows are contiguous and evenly spaced, and their distance in items; copied only if they are not."""
     size, n = scores.itemsize, scores.shape[-1]
-    if scores.flags.c_contiguous and scores.dtype.isnative:
+    if scores.flags.c_contiguous:
         return scores, n
     distance, odd = divmod(scores.strides[0], size) if scores.ndim == 2 else (n, 1)
-    if scores.ndim == 2 and scores.strides[1] == size and distance >= 0 and not odd and scores.dtype.isnative:
+    if scores.ndim == 2 and scores.strides[1] == size and distance >= 0 and not odd:
         return scores, distance
-    return np.ascontiguousarray(scores, scores.dtype.newbyteorder("=")), n
+    return np.ascontiguousarray(scores), n
 
 
 def _numpy_plain(scores: Any, k: int, order: IdOrder | None) -> Any:
@@ -315,7 +317,7 @@ def _numpy_plain(scores: Any, k: int, order: IdOrder | None) -> Any:
     finite = np.isfinite(scores) if scores.dtype.kind == "f" else np.True_
     if not finite.all():
         refuse_first(scores, finite)
-    rows = scores.reshape(-1, scores.shape[-1]).astype(scores.dtype.newbyteorder("="), copy=False)
+    rows = scores.reshape(-1, scores.shape[-1])
     if order is None:
         indices = lemma.numpy_indices(rows, k)
     else:
