@@ -1,4 +1,4 @@
-"""Which documents were selected, would another correct system have selected others, and what does that do to the numbers?
+"""Which documents were selected, would another correct system select others, and what does that do to the numbers.
 
 The public names load what they need on first use, so that `import rankwork` is as cheap as importing nothing.
 

@@ -10,7 +10,7 @@ rankwork.errors.ContractError: k must be between 0 and 6, got 7
 
 
 class RankworkError(Exception):
-    """Any error that a user's input or parameters can cause; the command line turns it into one sentence and exit code 2."""
+    """Any error that a user can cause; the command line turns it into one sentence and exit code 2."""
 
 
 class ContractError(RankworkError, ValueError):

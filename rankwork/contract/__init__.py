@@ -1,1 +1,1 @@
-"""The contract: candidates in one order, score descending and unique ID ascending, and what it leaves to say of ties."""
+"""The contract: candidates in one order, score descending and unique ID ascending, and what it leaves open."""

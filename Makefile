@@ -1,0 +1,36 @@
+# make workbook · make test · make check · make lab · make setup; see README.md
+PYTHON ?= python3
+BIN    := .venv/bin
+# With CI set, the engines too: a user does not wait for twenty of them.
+EXTRAS := test,peers$(if $(CI),$(comma)engines)
+comma  := ,
+STAMP  := .venv/.installed-$(subst $(comma),-,$(EXTRAS))
+JOBS   ?= 2
+
+.PHONY: setup workbook test check lab lint
+.DELETE_ON_ERROR:
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml requirements.lock
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	HNSWLIB_NO_NATIVE=1 $(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e ".[$(EXTRAS)]"
+	$(BIN)/python -c "import matplotlib.pyplot"
+	touch $@
+
+workbook: $(STAMP)
+	$(BIN)/rankwork run all --params smoke --jobs $(JOBS)
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+check: lint
+	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
+
+test: lint
+	$(BIN)/python -m pytest -n $(JOBS)
+
+lab: $(STAMP)
+	$(BIN)/rankwork lab

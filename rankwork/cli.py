@@ -1,0 +1,371 @@
+"""The command line: `rankwork run`, `list`, `show`, `verify`, `audit`, `fix`, `doctor`, `new`, `lab`.
+
+Exit codes: 0 fine; 1 checked and found wanting; 2 bad input; 130 interrupted. Libraries are imported inside the
+commands, so that `rankwork --help` answers at once.
+"""
+
+import json
+import os
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rankwork import __version__
+from rankwork.errors import RankworkError
+
+if TYPE_CHECKING:
+    from rankwork.evidence.runner import Finished
+    from rankwork.evidence.store import Store
+    from rankwork.measures.auditing import Audit
+
+FOUND_WANTING, BAD_INPUT, INTERRUPTED = 1, 2, 130
+_SHORT = 12
+
+
+def main() -> None:
+    """Run the command line and exit with its code; a user's mistake is one sentence on standard error."""
+    try:
+        code = commands(standalone_mode=False)
+    except click.exceptions.Abort:
+        code = _complain("interrupted", INTERRUPTED)
+    except KeyboardInterrupt:
+        code = _complain("interrupted", INTERRUPTED)
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except RankworkError as error:
+        code = _complain(f"error: {error}", BAD_INPUT)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code or 0)
+
+
+def _complain(sentence: str, code: int) -> int:
+    click.echo(sentence, err=True)
+    return code
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__)
+def commands() -> None:
+    """See which documents were selected, whether others could have been, and what that does to the numbers."""
+
+
+_evidence = click.option(
+    "--evidence", type=click.Path(path_type=Path), help="The evidence folder (default: evidence/ of the workbook)."
+)
+_as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def _store(folder: Path | None) -> "Store":
+    from rankwork.evidence.runner import workbook
+    from rankwork.evidence.store import Store
+
+    return Store(folder or workbook(Path.cwd()) / "evidence")
+
+
+def _print_json(value: Any) -> None:
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+@commands.command()
+@click.argument("notebooks", nargs=-1, required=True)
+@click.option("--params", "chosen", metavar="smoke|full|FILE", help="A named set of values, or a YAML file of them.")
+@click.option("-p", "assignments", multiple=True, metavar="NAME=VALUE", help="One parameter; may be repeated.")
+@_evidence
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Notebooks at a time.")
+@click.option("--timeout", type=click.FloatRange(min=1), help="Seconds for each notebook (default: no limit).")
+@_as_json
+def run(
+    notebooks: tuple[str, ...],
+    chosen: str | None,
+    assignments: tuple[str, ...],
+    evidence: Path | None,
+    jobs: int,
+    timeout: float | None,
+    as_json: bool,
+) -> int:
+    """Execute NOTEBOOKS (names, beginnings of names, paths, or `all`) and keep a record of each."""
+    from rankwork.evidence import runner
+    from rankwork.evidence.verifying import verify as verify_record
+
+    store = _store(evidence)
+    paths = runner.find_notebooks(notebooks, runner.workbook(Path.cwd()))
+    requests = [runner.prepare(path, chosen=chosen, assignments=assignments) for path in paths]
+    runner.check_writable(store)
+    finished = runner.run(requests, store, jobs=jobs, timeout=timeout, progress=_progress())
+    verdicts = [verify_record(item.path) for item in finished]
+    if as_json:
+        _print_json([_finished_json(item, bool(verdict)) for item, verdict in zip(finished, verdicts, strict=True)])
+    else:
+        for item, verdict in zip(finished, verdicts, strict=True):
+            _print_finished(item, verdict.sentence)
+    return 0 if all(verdicts) else FOUND_WANTING
+
+
+def _progress() -> Any:
+    """Show the cell that runs, where somebody is looking; elsewhere say nothing until the end."""
+    if not sys.stderr.isatty():
+        return None
+
+    def show(notebook: str, cell: int, cells: int) -> None:
+        click.echo(f"\r\033[K{notebook}: cell {cell} of {cells}", nl=cell == cells, err=True)
+
+    return show
+
+
+def _finished_json(item: "Finished", verified: bool) -> dict[str, Any]:
+    return {
+        "record_id": item.record_id,
+        "notebook": item.notebook,
+        "status": item.status,
+        "reason": item.reason,
+        "verified": verified,
+        "path": str(item.path),
+        "report": str(item.path / "report.html"),
+    }
+
+
+def _print_finished(item: "Finished", verdict: str) -> None:
+    click.echo(f"{item.notebook}: {item.status}")
+    if item.reason:
+        where = f" in cell {item.reason['cell']}" if item.reason["cell"] is not None else ""
+        click.echo(f"  {item.reason['type']}{where}: {item.reason['message']}")
+    for line in _figures(item.path):
+        click.echo(f"  {line}")
+    click.echo(f"  {verdict}")
+    click.echo(f"  report: {item.path / 'report.html'}")
+
+
+def _figures(folder: Path) -> list[str]:
+    """The recorded numbers of a record, one a line; longer values are left to `show` and the report."""
+    results = json.loads((folder / "results.json").read_bytes())
+    return [f"{name} = {_figure(entry['value'])}" for name, entry in results.items() if _figure(entry["value"])]
+
+
+def _figure(value: Any) -> str | None:
+    if isinstance(value, dict) and {"min", "max"} <= set(value):
+        value = {key: value[key] for key in ("contract", "min", "expected", "max") if key in value}
+        return ", ".join(f"{key} {_figure(item)}" for key, item in value.items())
+    if isinstance(value, dict):
+        return str(value["value"]) if value.get("kind") in ("fraction", "float") else None
+    if isinstance(value, list):
+        return ", ".join(str(_figure(item)) for item in value) if 0 < len(value) <= _SHORT else None
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+@commands.command(name="list")
+@_evidence
+@_as_json
+def list_records(evidence: Path | None, as_json: bool) -> int:
+    """List the records, and the executions that are running or were killed."""
+    entries = _store(evidence).entries()
+    if as_json:
+        _print_json([asdict(entry) for entry in entries])
+        return 0
+    for entry in entries:
+        name = entry.record_id[:12] if entry.record_id else f"{'-':12}"
+        click.echo(
+            f"{name}  {entry.status:11}  {entry.notebook:18}  {entry.started[:19]}  {(entry.result_digest or '')[:12]}"
+        )
+    if not entries:
+        click.echo("no records yet: rankwork run all --params smoke")
+    return 0
+
+
+@commands.command()
+@click.argument("record")
+@_evidence
+@_as_json
+def show(record: str, evidence: Path | None, as_json: bool) -> int:
+    """Show what RECORD asked, what came out and on what machine."""
+    from rankwork.evidence.store import read_manifest
+
+    folder = _record_folder(record, evidence)
+    kept = read_manifest(folder)
+    if as_json:
+        _print_json({"record_id": folder.name, **kept, "path": str(folder)})
+        return 0
+    click.echo(
+        f"{folder.name}\n{kept['notebook']}: {kept['status']}, {kept['time']['started']}, {kept['time']['seconds']} s"
+    )
+    if kept["reason"]:
+        click.echo(f"stopped by {kept['reason']['type']}: {kept['reason']['message']}")
+    click.echo(f"recipe {kept['recipe_digest']}\nresult {kept['result_digest']}")
+    for title, values in (
+        ("parameters", kept["recipe"]["parameters"]),
+        ("inputs", kept["recipe"]["inputs"]),
+        ("versions", kept["recipe"]["versions"]),
+    ):
+        click.echo(f"{title}: {', '.join(f'{name}={value}' for name, value in values.items()) or 'none'}")
+    for line in _figures(folder):
+        click.echo(f"  {line}")
+    click.echo(f"report: {folder / 'report.html'}")
+    return 0
+
+
+def _record_folder(record: str, evidence: Path | None) -> Path:
+    """A record by its folder, or by the beginning of its ID."""
+    path = Path(record)
+    return path.resolve() if (path / "manifest.json").is_file() else _store(evidence).find(record)
+
+
+@commands.command()
+@click.argument("records", nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="Every record of the evidence folder.")
+@click.option("--current", is_flag=True, help="Also require that the workbook's notebook has not changed since.")
+@_evidence
+@_as_json
+def verify(records: tuple[str, ...], everything: bool, current: bool, evidence: Path | None, as_json: bool) -> int:
+    """Check that RECORDS are what their executions left: every byte, the seal, the source, the results."""
+    from rankwork.evidence import verifying
+    from rankwork.evidence.runner import workbook
+
+    if not records and not everything:
+        raise click.UsageError("name the records to verify, or say --all")
+    folders = [_record_folder(record, evidence) for record in records] + (
+        _store(evidence).records() if everything else []
+    )
+    fine, facts = True, []
+    for folder in folders:
+        verdict = verifying.verify(folder)
+        source = verifying.current_source(folder, workbook(Path.cwd()))
+        holds = bool(verdict) and (source.holds or not current)
+        fine &= holds
+        facts.append(
+            {
+                "record_id": folder.name,
+                "verified": holds,
+                "status": verdict.status,
+                "checks": [asdict(check) for check in (*verdict.checks, source)],
+            }
+        )
+        if not as_json:
+            click.echo(verdict.sentence + ("" if source.holds else f" ({source.found})"))
+    if as_json:
+        _print_json(facts)
+    return 0 if fine else FOUND_WANTING
+
+
+@commands.command()
+@click.argument("run_file", metavar="RUN", type=click.Path(path_type=Path))
+@click.argument("judgements", type=click.Path(path_type=Path))
+@click.option(
+    "-m", "measures", multiple=True, required=True, metavar="NAME", help="A measure such as R@10; may be repeated."
+)
+@click.option(
+    "--order",
+    type=click.Choice(["id_asc", "id_desc", "rank", "input", "inclusive"]),
+    help="How ties are broken for the contract's value (default: the protocol's).",
+)
+@click.option(
+    "--protocol",
+    default="rankwork",
+    show_default=True,
+    help="The conventions: rankwork, article, handbook, java or trec.",
+)
+@click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Lists of N items were cut there.")
+@click.option(
+    "--max-width", type=click.FloatRange(min=0), metavar="X", help="Exit with 1 when the range of a mean is wider."
+)
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def audit(
+    run_file: Path,
+    judgements: Path,
+    measures: tuple[str, ...],
+    order: str | None,
+    protocol: str,
+    depth: int | None,
+    max_width: float | None,
+    form: str,
+) -> int:
+    """Measure RUN against JUDGEMENTS (TREC files, plain or gzip): each number with its range over the ties."""
+    from rankwork.measures.auditing import audit as audit_run
+
+    result = audit_run(run_file, judgements, list(measures), protocol=protocol, order=order, depth=depth)
+    if form == "json":
+        _print_json(result.to_json())
+    else:
+        click.echo(str(result))
+    return FOUND_WANTING if max_width is not None and not _within(result, max_width) else 0
+
+
+def _within(result: "Audit", width: float) -> bool:
+    """Whether every mean has a range, and none is wider."""
+    bounds = [(found.mean.outer_min, found.mean.outer_max) for found in result.results.values()]
+    return all(low is not None and high is not None and high - low <= width for low, high in bounds)
+
+
+@commands.command()
+@click.argument("run_file", metavar="RUN", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="The file to write, gzip where it ends in .gz (default: standard output).",
+)
+def fix(run_file: Path, output: Path | None) -> int:
+    """Rewrite RUN so that any evaluator orders it by the contract: new scores n..1, no strict order changed."""
+    from rankwork.inputs.trec import read_run, run_lines, write_run
+    from rankwork.measures.fixing import fixed
+
+    run = fixed(read_run(run_file))
+    if output is None:
+        click.echo("".join(run_lines(run)), nl=False)
+    else:
+        write_run(run, output)
+    return 0
+
+
+@commands.command()
+@_evidence
+@_as_json
+def doctor(evidence: Path | None, as_json: bool) -> int:
+    """Look at what this workbook needs here: Python, packages, a kernel, the evidence folder, a GPU."""
+    from rankwork.evidence.doctor import examine
+
+    findings = examine(_store(evidence))
+    if as_json:
+        _print_json([asdict(finding) for finding in findings])
+    else:
+        for finding in findings:
+            click.echo(f"{'ok ' if finding.holds else 'BAD'}  {finding.name}: {finding.found}")
+    return 0 if all(finding.holds for finding in findings) else FOUND_WANTING
+
+
+@commands.command()
+@click.argument("name")
+def new(name: str) -> int:
+    """Begin a notebook NAME: a notebook, its schema and its two parameter sets, ready to run."""
+    from rankwork.evidence.runner import workbook
+    from rankwork.evidence.scaffold import create
+
+    for path in create(workbook(Path.cwd()), name):
+        click.echo(f"made {path}")
+    return 0
+
+
+@commands.command()
+def lab() -> int:
+    """Open JupyterLab at the first notebook."""
+    from rankwork.evidence.runner import workbook
+
+    folder = workbook(Path.cwd())
+    os.execv(
+        sys.executable,
+        [
+            sys.executable,
+            "-m",
+            "jupyterlab",
+            str(folder / "notebooks" / "00_start_here.ipynb"),
+            f"--ServerApp.root_dir={folder}",
+        ],
+    )
+
+
+if __name__ == "__main__":
+    main()

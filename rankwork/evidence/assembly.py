@@ -1,0 +1,180 @@
+"""Putting a record together: from what an execution left in its scratch folder to a finished folder with a manifest.
+
+Everything is decided from outside the notebook. Complete is only what returned normally, shows the seal with the right
+nonce in its last cell, and left its inputs as they were.
+"""
+
+import json
+import shutil
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rankwork import __version__
+from rankwork.digest import digest, digest_file
+from rankwork.errors import EvidenceError
+from rankwork.evidence import manifest, recording
+from rankwork.evidence.privacy import scrub, scrubbed
+from rankwork.evidence.report import render
+
+SEAL_SOURCE = 'from rankwork.evidence.recording import seal\n\nseal("{nonce}")'
+SEAL_TAG = "rankwork-seal"
+
+
+def with_seal(notebook: Mapping[str, Any], nonce: str) -> dict[str, Any]:
+    """The notebook to execute: its source, and one more cell that shows the nonce."""
+    cell: dict[str, Any] = {
+        "cell_type": "code",
+        "execution_count": None,
+        "id": "rankwork-seal",
+        "metadata": {"tags": [SEAL_TAG]},
+        "outputs": [],
+        "source": SEAL_SOURCE.format(nonce=nonce),
+    }
+    return {**notebook, "cells": [*notebook["cells"], cell]}
+
+
+def assemble(scratch: Path, job: Mapping[str, Any], outcome: Mapping[str, Any]) -> Path:
+    """Make `scratch/record`, the manifest last: a record folder without a manifest does not count."""
+    record = scratch / "record"
+    shutil.rmtree(record, ignore_errors=True)
+    record.mkdir()
+    executed = _archived(_executed(scratch))
+    results = recording.collect(executed)
+    seal = recording.find_seal(executed)
+    status, reason = classify(outcome, seal, job, changed_input(scratch, job))
+    facts = _facts(job, status, reason, results)
+    _write_json(record / "notebook.ipynb", executed)
+    _write_json(record / "results.json", results)
+    shutil.copyfile(scratch / "source.ipynb", record / "source.ipynb")
+    (record / "report.html").write_text(render(executed, job["notebook"], facts), encoding="utf-8")
+    manifest.write(record / "manifest.json", _manifest(record, job, outcome, executed, results, seal, status, reason))
+    return record
+
+
+def classify(
+    outcome: Mapping[str, Any], seal: Mapping[str, Any] | None, job: Mapping[str, Any], changed: str | None
+) -> tuple[str, dict[str, Any] | None]:
+    """The status of an execution and, unless it is complete, what stopped it."""
+    if outcome["ended"] != "returned":
+        return outcome["ended"], scrubbed(outcome["reason"])
+    if seal is None or seal["nonce"] != job["nonce"]:
+        return "failed", {"type": "NoSeal", "message": "the notebook ended before its last cell", "cell": None}
+    if changed:
+        return "failed", {"type": "InputChanged", "message": f"{changed} changed during the execution", "cell": None}
+    return "complete", None
+
+
+def changed_input(scratch: Path, job: Mapping[str, Any]) -> str | None:
+    """The first input whose content is no longer what the recipe says, or None."""
+    for name, expected in job["recipe"]["inputs"].items():
+        path = scratch / "work" / name
+        if not path.is_file() or digest_file(path) != expected:
+            return str(name)
+    return None
+
+
+def _executed(scratch: Path) -> dict[str, Any]:
+    """The notebook as far as it was executed; as it was given, when papermill wrote nothing that can be read."""
+    for name in ("output.ipynb", "input.ipynb"):
+        try:
+            notebook = json.loads((scratch / name).read_bytes())
+        except (OSError, ValueError):
+            continue
+        if isinstance(notebook, dict) and "cells" in notebook:
+            return notebook
+    raise EvidenceError(f"{scratch.name}: no notebook is left to keep")
+
+
+def _archived(notebook: Mapping[str, Any]) -> dict[str, Any]:
+    """An executed notebook as it is kept: outputs without this machine's paths, metadata without papermill's."""
+    metadata = {
+        name: notebook["metadata"][name] for name in ("kernelspec", "language_info") if name in notebook["metadata"]
+    }
+    cells = [_archived_cell(cell, number) for number, cell in enumerate(notebook["cells"])]
+    return {
+        "cells": cells,
+        "metadata": metadata,
+        "nbformat": notebook["nbformat"],
+        "nbformat_minor": notebook["nbformat_minor"],
+    }
+
+
+def _archived_cell(cell: Mapping[str, Any], number: int) -> dict[str, Any]:
+    kept = {"id": f"cell-{number:02d}", "cell_type": cell["cell_type"], "source": _kept_source(cell)}
+    kept["metadata"] = {"tags": cell["metadata"]["tags"]} if cell["metadata"].get("tags") else {}
+    if cell["cell_type"] == "code":
+        kept |= {"execution_count": cell.get("execution_count"), "outputs": scrubbed(_joined(cell.get("outputs", [])))}
+    if "attachments" in cell:
+        kept["attachments"] = cell["attachments"]
+    return kept
+
+
+def _kept_source(cell: Mapping[str, Any]) -> str:
+    """A cell's own source is kept to the letter; papermill's error cells are outputs, and scrubbed as such."""
+    added = any(tag.startswith("papermill-error") for tag in cell["metadata"].get("tags", ()))
+    source = manifest.text_of(cell)
+    return scrub(source) if added else source
+
+
+def _joined(outputs: list[Any]) -> list[Any]:
+    """Outputs with their texts whole: a path must not hide across the line breaks of a list."""
+    for output in outputs:
+        for holder in (output, output.get("data", {})):
+            for key, value in holder.items():
+                if key != "traceback" and isinstance(value, list) and all(isinstance(item, str) for item in value):
+                    holder[key] = "".join(value)
+    return outputs
+
+
+def _facts(
+    job: Mapping[str, Any], status: str, reason: Mapping[str, Any] | None, results: Mapping[str, Any]
+) -> dict[str, str]:
+    stopped = {"stopped by": f"{reason['type']}: {reason['message']}"} if reason else {}
+    return {
+        "notebook": job["notebook"],
+        "status": status,
+        **stopped,
+        "recipe": job["recipe_digest"],
+        "results": recording.results_digest(results),
+        "executed": job["started"],
+    }
+
+
+def _manifest(
+    record: Path,
+    job: Mapping[str, Any],
+    outcome: Mapping[str, Any],
+    executed: Mapping[str, Any],
+    results: Mapping[str, Any],
+    seal: Mapping[str, Any] | None,
+    status: str,
+    reason: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    ended = datetime.now(UTC)
+    seconds = (ended - datetime.fromisoformat(job["started"])).total_seconds()
+    return {
+        "format": manifest.FORMAT,
+        "canonical": manifest.CANONICAL,
+        "notebook": job["notebook"],
+        "status": status,
+        "reason": reason,
+        "recipe": job["recipe"],
+        "recipe_digest": job["recipe_digest"],
+        "result_digest": recording.results_digest(results),
+        **manifest.summaries(results),
+        "seeds": {name: value for name, value in job["parameters"].items() if "seed" in name},
+        "canonical_notebook": digest(manifest.canonical_notebook(executed)),
+        "environment": seal["environment"] if seal else None,
+        "commit": job["commit"],
+        "rankwork": __version__,
+        "time": {"started": job["started"], "ended": ended.isoformat(timespec="seconds"), "seconds": round(seconds, 3)},
+        "cells": outcome["cells"],
+        "nonce": job["nonce"],
+        "files": {path.name: manifest.file_entry(path) for path in sorted(record.iterdir())},
+    }
+
+
+def _write_json(path: Path, value: Any) -> None:
+    path.write_text(json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")

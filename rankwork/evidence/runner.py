@@ -1,0 +1,222 @@
+"""Executing notebooks: checked before anything starts, each in its own process and scratch folder, kept as a record.
+
+Every check of every notebook comes before the first kernel. What happens afterwards, from a cell that raises to a
+killed process, ends as a record that says so.
+"""
+
+import json
+import os
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rankwork import environment
+from rankwork.digest import digest, digest_bytes, digest_file
+from rankwork.errors import EvidenceError, InputError, ParameterError
+from rankwork.evidence import manifest, parameters
+from rankwork.evidence.assembly import assemble, with_seal
+from rankwork.evidence.store import Store, read_manifest
+from rankwork.evidence.supervising import Progress, Workers, killed
+
+
+@dataclass(frozen=True)
+class Request:
+    """One notebook with its checked parameters: all that an execution needs."""
+
+    name: str
+    source: bytes
+    values: dict[str, Any]
+    inputs: dict[str, Path]
+    folder: Path
+
+    @property
+    def notebook(self) -> dict[str, Any]:
+        """The source as JSON."""
+        return dict(json.loads(self.source))
+
+
+@dataclass(frozen=True)
+class Finished:
+    """One execution that has become a record."""
+
+    notebook: str
+    record_id: str
+    path: Path
+    status: str
+    reason: Mapping[str, Any] | None
+
+
+def workbook(start: Path) -> Path:
+    """The folder that holds `notebooks` and `params`: the nearest above `start`, else the one that rankwork is in."""
+    for folder in (start, *start.parents, Path(__file__).parents[2]):
+        if (folder / "notebooks").is_dir() and (folder / "params").is_dir():
+            return folder
+    raise InputError(f"no folder with notebooks/ and params/ in {start.name or start} or above it")
+
+
+def find_notebooks(names: Iterable[str], folder: Path) -> list[Path]:
+    """The notebooks meant by `all`, by a path, or by a name or the beginning of one such as `05`."""
+    known = sorted((folder / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+    found: list[Path] = []
+    for name in names:
+        found += known if name == "all" else [_find_notebook(name, known)]
+    return list(dict.fromkeys(found))
+
+
+def _find_notebook(name: str, known: Sequence[Path]) -> Path:
+    if Path(name).suffix == ".ipynb":
+        if Path(name).is_file():
+            return Path(name).resolve()
+        raise InputError(f"no notebook {name}")
+    exact = [path for path in known if path.stem == name] or [path for path in known if path.stem.startswith(name)]
+    if len(exact) != 1:
+        raise InputError(f"{name!r} names {len(exact)} notebooks of: {', '.join(path.stem for path in known)}")
+    return exact[0]
+
+
+def prepare(path: Path, *, chosen: str | None = None, assignments: tuple[str, ...] = ()) -> Request:
+    """Read a notebook and check its parameters; nothing is executed or written.
+
+    `chosen` is `smoke`, `full` or a YAML file of values; `assignments` are `name=value` texts that win over it. Files
+    are looked for from the folder of the parameters file, or from the current one.
+    """
+    source = _read(path)
+    folder = path.resolve().parent.parent
+    name = path.stem
+    default = parameters.defaults(_as_notebook(source, path.name), name)
+    schema = parameters.load_schema(folder / "params" / f"{name}.schema.json")
+    given, base = _chosen_set(chosen, folder, name)
+    typed = parameters.from_text(assignments, schema)
+    values = parameters.resolve({**given, **typed}, default, schema, name)
+    files = parameters.input_files(values, schema)
+    inputs = {key: _input_file(key, value, Path.cwd() if key in typed else base) for key, value in files.items()}
+    return Request(name, source, values, inputs, folder)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path.name}: {error.strerror}") from None
+
+
+def _as_notebook(source: bytes, name: str) -> dict[str, Any]:
+    try:
+        notebook = json.loads(source)
+    except ValueError as error:
+        raise InputError(f"{name} is not a notebook: {error}") from None
+    if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list) or notebook.get("nbformat") != 4:
+        raise InputError(f"{name} is not a notebook of format 4")
+    return notebook
+
+
+def _chosen_set(chosen: str | None, folder: Path, name: str) -> tuple[dict[str, Any], Path]:
+    if chosen is None:
+        return {}, Path.cwd()
+    path = Path(chosen) if chosen.endswith((".yaml", ".yml")) else folder / "params" / f"{name}.{chosen}.yaml"
+    return parameters.load_set(path), path.resolve().parent
+
+
+def _input_file(parameter: str, text: str, base: Path) -> Path:
+    path = base / Path(text).expanduser()
+    if not path.is_file():
+        raise ParameterError(f"{parameter}: no file {text}")
+    if not os.access(path, os.R_OK):
+        raise ParameterError(f"{parameter}: {text} cannot be read")
+    return path.resolve()
+
+
+def run(
+    requests: Sequence[Request],
+    store: Store,
+    *,
+    jobs: int = 1,
+    timeout: float | None = None,
+    progress: Progress | None = None,
+) -> list[Finished]:
+    """Execute notebooks, `jobs` at a time, and store a record of each, whatever became of it.
+
+    KeyboardInterrupt is raised after the interrupted executions have been stored as killed; those that had not begun
+    leave nothing.
+    """
+    workers = Workers()
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        futures = [pool.submit(_run_one, request, store, timeout, progress, workers) for request in requests]
+        try:
+            finished = [future.result() for future in futures]
+        except KeyboardInterrupt:
+            workers.interrupt()
+            for future in futures:
+                future.cancel()
+            raise
+    return [item for item in finished if item is not None]
+
+
+def _run_one(
+    request: Request, store: Store, timeout: float | None, progress: Progress | None, workers: Workers
+) -> Finished | None:
+    if workers.interrupted:
+        return None
+    with store.scratch(request.name) as scratch:
+        job = _lay_out(scratch, request, timeout)
+        ended = workers.supervise(scratch, job, progress)
+        if ended is not None or not (scratch / "record" / "manifest.json").exists():
+            assemble(scratch, job, ended or killed("the worker ended without a record"))
+        return _store(scratch / "record", store)
+
+
+def _store(record: Path, store: Store) -> Finished:
+    kept = read_manifest(record)
+    record_id = digest_bytes((record / "manifest.json").read_bytes())
+    path = store.commit(record, record_id)
+    return Finished(kept["notebook"], record_id, path, kept["status"], kept["reason"])
+
+
+def _lay_out(scratch: Path, request: Request, timeout: float | None) -> dict[str, Any]:
+    """Fill a scratch folder: the source, the notebook to execute, links to the inputs, and the job."""
+    inputs = _link_inputs(scratch / "work" / "inputs", request.inputs)
+    values = request.values | {parameter: name for parameter, (name, _) in inputs.items()}
+    asked = manifest.recipe(request.notebook, values, dict(inputs.values()), environment.device_kind())
+    nonce = secrets.token_hex(16)
+    job = {
+        "notebook": request.name,
+        "parameters": values,
+        "recipe": asked,
+        "recipe_digest": digest(asked),
+        "nonce": nonce,
+        "timeout": timeout,
+        "of": len(request.notebook["cells"]) + 2,  # papermill adds the injected values, we the seal
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": environment.commit(request.folder),
+    }
+    (scratch / "source.ipynb").write_bytes(request.source)
+    (scratch / "input.ipynb").write_text(json.dumps(with_seal(request.notebook, nonce)), encoding="utf-8")
+    (scratch / "job.json").write_text(json.dumps(job), encoding="utf-8")
+    return job
+
+
+def _link_inputs(folder: Path, inputs: Mapping[str, Path]) -> dict[str, tuple[str, str]]:
+    """Link each input as `inputs/NAME`; parameter -> (that name, the content's digest)."""
+    folder.mkdir(parents=True)
+    linked: dict[str, tuple[str, str]] = {}
+    for parameter, path in inputs.items():
+        link = folder / path.name
+        if os.path.lexists(link) and link.resolve() != path:
+            link = folder / f"{parameter}.{path.name}"
+        if not os.path.lexists(link):
+            link.symlink_to(path)
+        linked[parameter] = (f"inputs/{link.name}", digest_file(path))
+    return linked
+
+
+def check_writable(store: Store) -> None:
+    """EvidenceError when the evidence folder cannot be written."""
+    try:
+        with store.scratch("check"):
+            pass
+    except OSError as error:
+        raise EvidenceError(f"{store.root}: the evidence folder cannot be written: {error.strerror}") from None

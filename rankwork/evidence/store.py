@@ -1,0 +1,155 @@
+"""The evidence folder: records under their IDs, executions in progress in a scratch folder beside them.
+
+A record appears in one rename and is never changed. A scratch folder is held by a file lock while its runner lives; one
+whose lock is free was left by a runner that was killed.
+"""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from rankwork.errors import EvidenceError
+
+_SCRATCH = ".scratch"
+_LOCK = "lock"
+_ID_LENGTH = 64
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of a listing: a record, or an execution that has none (yet)."""
+
+    record_id: str | None
+    notebook: str
+    status: str
+    recipe_digest: str | None
+    result_digest: str | None
+    started: str
+    path: str
+
+
+class Store:
+    """The records below one folder.
+
+    Reading needs no permission to write and makes no folder; `scratch` and `commit` refuse, with the reason, a folder
+    that cannot be written.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def entries(self) -> list[Entry]:
+        """All records and executions in progress, oldest first."""
+        return sorted([*self._stored(), *self._in_progress()], key=lambda entry: (entry.started, entry.path))
+
+    def find(self, prefix: str) -> Path:
+        """The folder of the record whose ID begins with `prefix`; EvidenceError for none or several."""
+        matches = sorted(folder for folder in self._folders() if folder.name.startswith(prefix))
+        if not prefix or not matches:
+            raise EvidenceError(f"no record {prefix!r} in {self.root.name}/")
+        if len(matches) > 1:
+            listed = ", ".join(folder.name[: len(prefix) + 8] for folder in matches[:5])
+            raise EvidenceError(f"{prefix!r} begins {len(matches)} record IDs: {listed}{', ...' * (len(matches) > 5)}")
+        return matches[0]
+
+    def records(self) -> list[Path]:
+        """The folders of all records, in the order of their IDs."""
+        return sorted(self._folders())
+
+    @contextmanager
+    def scratch(self, notebook: str) -> Iterator[Path]:
+        """A new folder for one execution, locked while it is in use and removed afterwards."""
+        folder = self._new_scratch(notebook)
+        with FileLock(folder / _LOCK):
+            try:
+                yield folder
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _new_scratch(self, notebook: str) -> Path:
+        try:
+            (self.root / _SCRATCH).mkdir(parents=True, exist_ok=True)
+            return Path(tempfile.mkdtemp(prefix=f"{notebook}-", dir=self.root / _SCRATCH)).resolve()
+        except OSError as error:
+            raise EvidenceError(f"{self.root}: the evidence folder cannot be written: {error.strerror}") from None
+
+    def commit(self, folder: Path, record_id: str) -> Path:
+        """Make a finished folder a record, in one rename, after its bytes have reached the disk."""
+        for path in folder.iterdir():
+            _flush(path)
+        _flush(folder)
+        target = self.root / record_id
+        try:
+            os.rename(folder, target)
+        except OSError as error:
+            raise EvidenceError(f"record {record_id[:12]} cannot be stored: {error.strerror}") from None
+        _flush(self.root)
+        return target
+
+    def _folders(self) -> Iterator[Path]:
+        if self.root.is_dir():
+            for entry in os.scandir(self.root):
+                if len(entry.name) == _ID_LENGTH and entry.is_dir():
+                    yield Path(entry.path)
+
+    def _stored(self) -> Iterator[Entry]:
+        for folder in self._folders():
+            manifest = read_manifest(folder, missing_ok=True)
+            yield Entry(
+                record_id=folder.name,
+                notebook=str(manifest.get("notebook", "?")),
+                status=str(manifest.get("status", "damaged")),
+                recipe_digest=manifest.get("recipe_digest"),
+                result_digest=manifest.get("result_digest"),
+                started=str(manifest.get("time", {}).get("started", "")),
+                path=str(folder),
+            )
+
+    def _in_progress(self) -> Iterator[Entry]:
+        for folder in sorted((self.root / _SCRATCH).glob("*-*")):
+            job = _read_json(folder / "job.json")
+            status = "running" if _is_locked(folder / _LOCK) else "killed"
+            recipe = job.get("recipe_digest")
+            yield Entry(None, folder.name.rpartition("-")[0], status, recipe, None, job.get("started", ""), str(folder))
+
+
+def read_manifest(folder: Path, *, missing_ok: bool = False) -> dict[str, Any]:
+    """The manifest of a record; EvidenceError when it cannot be read, unless `missing_ok`: then an empty one."""
+    manifest = _read_json(folder / "manifest.json")
+    if not manifest and not missing_ok:
+        raise EvidenceError(f"record {folder.name[:12]}: manifest.json cannot be read")
+    return manifest
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _is_locked(path: Path) -> bool:
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except (Timeout, OSError):
+        return path.exists()
+    lock.release()
+    return False
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,365 @@
+"""An audit: a run and its judgements give every measure's value under the contract, with its exact range.
+
+>>> run = {"q": {"A": 9.0, "B": 8.0, "C": 8.0, "D": 8.0, "E": 7.0, "F": 6.0}}
+>>> print(audit(run, {"q": {"A": 1, "B": 1, "D": 1}}, ["R@3"]))
+protocol rankwork, order id_asc, scores float64
+measure  resolved    queries  contract     min  expected     max     std
+R@3      R(rel=1)@3        1    0.6667  0.6667    0.7778  1.0000  0.1571
+R@3: the cut splits a tie group in 1 of 1 queries; 1 have a range, the widest .3333 (q).
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwork.errors import ContractError, InputError
+from rankwork.measures.joining import Joined
+from rankwork.measures.names import Measure, definition_of, parse
+from rankwork.measures.values import FIELDS, Bools, Mean, Setting, Values, by_protocol, examples, mean_of
+from rankwork.protocol import Protocol
+from rankwork.rankings import Duplicates, Judgements, Rankings, check_order
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+AUDIT_ORDERS = ("id_asc", "id_desc", "rank", "input", "inclusive")
+_PARTS = ("above", "tied", "slots", "relevant_above", "relevant_tied", "retrieved", "returned")
+
+Run = Rankings | Mapping[str, Mapping[Any, Any]] | str | os.PathLike[str]
+Judged = Judgements | Mapping[str, Mapping[Any, Any]] | str | os.PathLike[str]
+
+
+def audit(
+    run: Run,
+    judgements: Judged,
+    measures: Iterable[str | Measure] | str | Measure,
+    *,
+    protocol: str | Protocol = "rankwork",
+    order: str | None = None,
+    depth: int | None = None,
+) -> "Audit":
+    """Every measure for every judged query: contract, min, expected, max and std over all orders of equal scores.
+
+    `run` and `judgements` are `Rankings` and `Judgements`, dicts of dicts, or TREC files. `order` says how ties are
+    ordered (`id_asc`, `id_desc`, `rank`, `input`, `inclusive`), None as the protocol does. `depth` declares that lists
+    of that length were cut there: what the cut hides is then null, with its bounds.
+
+    ContractError for an unknown measure, protocol, order or depth; InputError for a file that cannot be read, for what
+    the protocol refuses, and where run and judgements have no query in common.
+
+    >>> audit({"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1}}, ["R@1"]).to_json()["per_query"]["q"]["R@1"]
+    {'contract': 1.0, 'min': 0.0, 'expected': 0.5, 'max': 1.0, 'std': 0.5, 'reason': None}
+    """
+    conventions = Protocol.named(protocol) if isinstance(protocol, str) else protocol
+    chosen = conventions.order if order is None else order
+    check_order(chosen, AUDIT_ORDERS)
+    asked = _parsed(measures)
+    joined = Joined.of(_rankings(run, conventions, chosen), _judgements(judgements, conventions))
+    _check_depth(depth, joined)
+    setting = Setting(joined, conventions, chosen, depth)
+    return Audit(setting, {name: _result(name, measure, setting) for name, measure in asked.items()})
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """One measure's values by query and their mean. `resolved` is the measure with every convention filled in."""
+
+    name: str
+    resolved: Measure
+    values: Values
+    mean: Mean
+
+    @property
+    def splits(self) -> Bools:
+        """The averaged queries whose cut splits a tie group."""
+        slots, tied = (self.values.details[part] for part in ("slots", "tied"))
+        return np.asarray(self.values.averaged & (slots < tied))
+
+    @property
+    def widths(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Maximum minus minimum of each judged query (of a cut list: of the outer bounds); 0 where not averaged."""
+        width = self.values.outer_max - self.values.outer_min
+        return np.where(self.values.averaged, width, 0.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit:
+    """What `audit` found. `str()` is a table for the terminal, `to_pandas()` the means, `per_query` every query."""
+
+    setting: Setting
+    results: Mapping[str, Result]
+
+    @property
+    def order(self) -> str:
+        """The order of ties that the contract column follows."""
+        return self.setting.order
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The judged queries."""
+        return self.setting.joined.judgements.queries
+
+    @property
+    def score_type(self) -> str:
+        """The type in which scores were compared: narrow types tie more."""
+        return self.setting.joined.run.scores.dtype.name
+
+    def result(self, name: str) -> Result:
+        """The result of a measure, by the name it was asked for. ContractError for any other."""
+        if name not in self.results:
+            raise ContractError(f"this audit has {', '.join(self.results)}, not {name!r}")
+        return self.results[name]
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """One row a measure: its mean and range, and in how many queries the cut splits a tie group."""
+        import pandas as pd
+
+        return pd.DataFrame([_summary(result) for result in self.results.values()])
+
+    @property
+    def per_query(self) -> "pd.DataFrame":
+        """One row a judged query and measure: five numbers, the reason if one is missing, and what lies at the cut."""
+        import pandas as pd
+
+        return pd.concat([self._frame(result) for result in self.results.values()], ignore_index=True)
+
+    def _frame(self, result: Result) -> "pd.DataFrame":
+        import pandas as pd
+
+        values = result.values
+        numbers = {name: getattr(values, name) for name in (*FIELDS, "outer_min", "outer_max")}
+        columns = {"reason": values.reason, "averaged": values.averaged, "relevant": values.relevant, **values.details}
+        cut = {"splits": result.splits, "touches_end": _touches_end(result, self.setting)}
+        return pd.DataFrame({"query": list(self.queries), "measure": result.name, **numbers, **columns, **cut})
+
+    def to_json(self) -> dict[str, Any]:
+        """The audit as JSON holds it: protocol, order, the means of each measure, and the values of each query.
+
+        Unknown numbers are None, with the reason; a query that the protocol leaves out is None. The outer bounds of a
+        cut list stand beside what it hides.
+        """
+        return {
+            "protocol": {**self.setting.protocol.to_dict(), "scores": self.score_type, "depth": self.setting.depth},
+            "order": self.order,
+            "measures": {name: _mean_json(result) for name, result in self.results.items()},
+            "per_query": self._queries_json(),
+        }
+
+    def _queries_json(self) -> dict[str, Any]:
+        columns = {name: _query_json(result.values) for name, result in self.results.items()}
+        return {
+            query: {name: column[place] for name, column in columns.items()} for place, query in enumerate(self.queries)
+        }
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must know besides the numbers, a sentence each."""
+        return [*_notes_on_input(self.setting), *(note for name in self.results for note in self._notes_on(name))]
+
+    def _notes_on(self, name: str) -> list[str]:
+        result = self.results[name]
+        notes = (_note_on_ties, _note_on_undefined, _note_on_end, _note_on_censored, _note_on_inclusive)
+        return [f"{name}: {text}" for note in notes if (text := note(result, self))]
+
+    def __str__(self) -> str:
+        rows = [_table_row(result) for result in self.results.values()]
+        head = f"protocol {self.setting.protocol.name}, order {self.order}, scores {self.score_type}"
+        return "\n".join([head, *_aligned([_HEAD, *rows]), *self.notes])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+_HEAD = ("measure", "resolved", "queries", *FIELDS)
+
+
+def _parsed(measures: Iterable[str | Measure] | str | Measure) -> dict[str, Measure]:
+    asked = [measures] if isinstance(measures, str | Measure) else list(measures)
+    if not asked:
+        raise ContractError("there must be at least one measure, such as R@10")
+    return {str(measure): parse(str(measure)) for measure in asked}
+
+
+def _rankings(run: Run, protocol: Protocol, order: str) -> Rankings:
+    duplicates: Duplicates = "keep_first" if protocol.duplicates == "keep_first" else "refuse"
+    if isinstance(run, Rankings):
+        return run
+    if isinstance(run, Mapping):
+        return Rankings.from_dicts(run, duplicates=duplicates)
+    from rankwork.inputs.trec import read_run
+
+    return read_run(_path(run, "run"), ranks=order == "rank", duplicates=duplicates)
+
+
+def _judgements(judgements: Judged, protocol: Protocol) -> Judgements:
+    duplicates: Duplicates = "keep_first" if protocol.duplicates == "keep_first" else "refuse"
+    if isinstance(judgements, Judgements):
+        return judgements
+    if isinstance(judgements, Mapping):
+        negative = protocol.negative_grade == "unjudged"
+        return Judgements.from_dicts(judgements, negative="unjudged" if negative else "refuse", duplicates=duplicates)
+    from rankwork.inputs.trec import read_judgements
+
+    refuse = protocol.negative_grade == "refuse"
+    path = _path(judgements, "judgements")
+    return read_judgements(path, negative="refuse" if refuse else "unjudged", duplicates=duplicates)
+
+
+def _path(value: Any, noun: str) -> str | os.PathLike[str]:
+    if isinstance(value, str | os.PathLike):
+        return value
+    raise InputError(f"{noun} must be a file's path, a dict of dicts, or {noun.title()}; got {type(value).__name__}")
+
+
+def _check_depth(depth: int | None, joined: Joined) -> None:
+    if depth is None:
+        return
+    if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
+        raise ContractError(f"depth must be an integer of at least 1, got {depth!r}")
+    longest = int(np.argmax(joined.run.lengths))
+    if joined.run.lengths[longest] > depth:
+        length, query = int(joined.run.lengths[longest]), joined.run.queries[longest]
+        raise InputError(f"depth {depth} was declared, but the list of query {query!r} holds {length} documents")
+
+
+def _result(name: str, measure: Measure, setting: Setting) -> Result:
+    definition = definition_of(measure)
+    resolved = definition.resolve(measure, setting.protocol)
+    values = by_protocol(definition.evaluate(resolved, setting), str(resolved), resolved.cutoff, setting)
+    return Result(name, resolved, values, mean_of(values))
+
+
+def _summary(result: Result) -> dict[str, Any]:
+    mean, widths = result.mean, result.widths
+    row = {"measure": result.name, "resolved": str(result.resolved), "queries": mean.queries}
+    row |= {"undefined": mean.undefined, "censored": mean.censored}
+    numbers = {name: np.nan if getattr(mean, name) is None else getattr(mean, name) for name in FIELDS}
+    ties = {"splits": int(result.splits.sum()), "ranges": int((widths > 0).sum()), "widest": float(widths.max())}
+    return {**row, **numbers, **ties}
+
+
+def _mean_json(result: Result) -> dict[str, Any]:
+    mean = result.mean
+    counts = {"queries": mean.queries, "undefined": mean.undefined, "censored": mean.censored}
+    numbers = {name: getattr(mean, name) for name in FIELDS}
+    outer = {"outer_min": mean.outer_min, "outer_max": mean.outer_max} if mean.censored else {}
+    reason = {"reason": mean.reason} if mean.reason else {}
+    return {"resolved": str(result.resolved), **counts, **numbers, **outer, **reason}
+
+
+def _query_json(values: Values) -> list[dict[str, Any] | None]:
+    names = (*FIELDS, "outer_min", "outer_max")
+    columns = zip(*(getattr(values, name).tolist() for name in names), values.reason.tolist(), strict=True)
+    left_out = np.zeros(len(values.reason), bool) if values.left_out is None else values.left_out
+    entries: list[dict[str, Any] | None] = []
+    for out, censored, (*numbers, reason) in zip(left_out.tolist(), values.censored.tolist(), columns, strict=True):
+        entry = {name: None if number != number else number for name, number in zip(names, numbers, strict=True)}
+        kept = names if censored else FIELDS
+        entries.append(None if out else {**{name: entry[name] for name in kept}, "reason": reason})
+    return entries
+
+
+def _notes_on_input(setting: Setting) -> list[str]:
+    joined, protocol = setting.joined, setting.protocol
+    missing = [query for query, n in zip(joined.judgements.queries, joined.retrieved.tolist(), strict=True) if not n]
+    judged = joined.judgements.query_index
+    unjudged = [query for query in joined.run.queries if query not in judged]
+    notes = []
+    if missing:
+        counted = {"zero": "counted as 0", "undefined": "undefined", "left_out": "left out"}[protocol.missing_query]
+        notes.append(f"Judged queries missing from the run, {counted}: {len(missing)} ({examples(missing)}).")
+    if unjudged:
+        notes.append(f"Queries of the run without judgements, left out: {len(unjudged)} ({examples(unjudged)}).")
+    if joined.judgements.negatives:
+        notes.append(f"Judgements with a negative grade, taken as unjudged: {joined.judgements.negatives}.")
+    if not len(joined.hit_row) and len(joined.judgements):
+        run, judged_documents = (
+            repr(lists.documents[lists.codes[:1]].tolist()[0]) for lists in (joined.run, joined.judgements)
+        )
+        notes.append(
+            f"No judged document was retrieved: the run has, for example, {run}, the judgements {judged_documents}."
+        )
+    if setting.depth is not None:
+        cut = int((joined.run.lengths == setting.depth).sum())
+        notes.append(f"Lists of {setting.depth} documents were taken as cut there ({cut}), shorter ones as complete.")
+    return notes
+
+
+def _note_on_ties(result: Result, audit: Audit) -> str:
+    splits, widths = int(result.splits.sum()), result.widths
+    if not splits and not widths.any():
+        return ""
+    ranges, widest = int((widths > 0).sum()), int(np.argmax(widths))
+    text = f"the cut splits a tie group in {splits} of {result.mean.queries} queries"
+    shown = f"{widths[widest]:.4f}".removeprefix("0")
+    return f"{text}; {ranges} have a range" + (f", the widest {shown} ({audit.queries[widest]})." if ranges else ".")
+
+
+def _note_on_undefined(result: Result, audit: Audit) -> str:
+    mean = result.mean
+    if not mean.undefined:
+        return ""
+    named = examples([audit.queries[place] for place in np.flatnonzero(result.values.undefined)])
+    text = f"undefined, left out of the mean: {mean.undefined} ({named})"
+    if mean.contract is None:
+        return f"{text}."
+    total, everything = mean.contract * mean.queries, mean.queries + mean.undefined
+    zeros, ones = total / everything, (total + mean.undefined) / everything
+    return f"{text}; were they all 0 or all 1, it would be {zeros:.4f} or {ones:.4f}."
+
+
+def _touches_end(result: Result, setting: Setting) -> Bools:
+    """The queries whose cut group reaches the end of a list that is at least as long as k."""
+    above, tied, retrieved = (result.values.details[part] for part in ("above", "tied", "retrieved"))
+    long_enough = retrieved >= (result.resolved.cutoff or 1)
+    return np.asarray((retrieved > 0) & (above + tied == retrieved) & long_enough & (setting.depth is None))
+
+
+def _note_on_end(result: Result, audit: Audit) -> str:
+    touching = np.flatnonzero(_touches_end(result, audit.setting) & result.values.averaged)
+    if not len(touching):
+        return ""
+    named = examples([audit.queries[place] for place in touching])
+    share = f"{len(touching)} of {result.mean.queries} queries ({named})"
+    text = f"the group at the cut reaches the end of the list in {share}"
+    return f"{text}; if their lists were cut there, declare the depth: the range can be wider."
+
+
+def _note_on_censored(result: Result, audit: Audit) -> str:
+    mean = result.mean
+    if not mean.censored:
+        return ""
+    named = examples([audit.queries[place] for place in np.flatnonzero(result.values.censored)])
+    bounds = f"{mean.outer_min:.4f} and {mean.outer_max:.4f}"
+    return f"the cut of the list hides what decides {mean.censored} queries ({named}); the mean lies between {bounds}."
+
+
+def _note_on_inclusive(result: Result, audit: Audit) -> str:
+    if audit.order != "inclusive":
+        return ""
+    returned = result.values.details["returned"][result.values.averaged]
+    mean, most = (returned.mean(), returned.max()) if len(returned) else (0, 0)
+    text = f"order inclusive returns every document at or above the k-th score, {mean:.1f} on average, {most} at most"
+    return f"{text}, not {result.resolved.cutoff}; min, expected and max are those of exactly k."
+
+
+def _table_row(result: Result) -> tuple[str, ...]:
+    numbers = (getattr(result.mean, name) for name in FIELDS)
+    shown = ("-" if number is None else f"{number:.4f}" for number in numbers)
+    return (result.name, str(result.resolved), str(result.mean.queries), *shown)
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    """Rows as lines: two columns of text to the left, numbers to the right."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    aligned = [
+        [
+            text.ljust(width) if column < 2 else text.rjust(width)
+            for column, (text, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        for row in rows
+    ]
+    return ["  ".join(row) for row in aligned]
