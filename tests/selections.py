@@ -27,7 +27,7 @@ def host(array: Any) -> NDArray[Any]:
     """An array or tensor as an array; bfloat16 as float32, which holds it exactly."""
     if isinstance(array, torch.Tensor):
         array = array.detach().cpu()
-        return (array.float() if array.dtype == torch.bfloat16 else array).numpy()
+        array = (array.float() if array.dtype == torch.bfloat16 else array).numpy()
     return np.asarray(array)
 
 

@@ -1,6 +1,7 @@
 """A certificate holds for the contract's selection and for no other."""
 
 import itertools
+import re
 from typing import Any
 
 import hypothesis.strategies as st
@@ -99,11 +100,7 @@ def test_each_way_to_be_wrong_is_named(library: Any, indices: Any, failed: str, 
     found = certify(library(SCORES), library(np.array(indices)))
     assert not found
     assert found.failed == failed
-    pytest.raises(ValueError, _raise, found.message).match(f"^{message}$")
-
-
-def _raise(message: str) -> None:
-    raise ValueError(message)
+    assert re.fullmatch(message, found.message)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -135,7 +132,7 @@ def test_nothing_selected_holds_for_any_finite_scores() -> None:
 
 @pytest.mark.parametrize("scores", [SCORES, torch.from_numpy(SCORES)], ids=["numpy", "torch"])
 def test_indices_that_are_not_integers_are_refused(scores: Any) -> None:
-    with pytest.raises(ContractError, match="indices must be integers, got (torch.)?float"):
+    with pytest.raises(ContractError, match=r"indices must be integers, got (torch\.)?float"):
         certify(scores, np.array([0.0, 1.0]))
 
 

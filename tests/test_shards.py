@@ -82,9 +82,9 @@ FIRST = topk(np.array([1.0, 2.0]), 2)
     [
         ([], 0, "merge needs at least one selection, got none"),
         ([FIRST], 3, "k must be between 0 and 2, got 3"),
-        ([FIRST], 1.0, r"k must be an int, got 1\.0"),
+        ([FIRST], 1.0, r"k must be an integer, got 1\.0"),
         ([FIRST, FIRST], 2, "each item must come from one part, got 0 from two"),
-        ([FIRST, topk(np.array([1], np.float32), 1).shifted(2)], 1, "parts must agree in dtype, got float32 and float64"),
+        ([FIRST, topk(np.ones(1, np.float32), 1)], 1, "parts must agree in dtype, got float32 and float64"),
         ([FIRST, topk(torch.ones(1), 1)], 1, "all be numpy arrays or all be torch tensors, got both"),
         ([topk(torch.ones(1), 1), FIRST], 1, "all be numpy arrays or all be torch tensors, got both"),
         ([FIRST, FIRST.named(["a", "b"])], 1, "parts must agree in dtype, got int64 and text"),

@@ -1,15 +1,16 @@
 """Selection on an accelerator: four ways in torch operations, batched, without a round trip to the host for each row.
 
-Each takes a 2-D tensor of finite scores and k >= 1 and returns the positions of the contract's top k of each row. All four
-give the same answer on any device; which is fastest is a matter of measurement (`rankwork.engines.speed.compare_ways`).
-None has been timed on a GPU yet, so `indices` takes the block lemma for long rows and the repair for short ones.
+Each takes a 2-D tensor of finite scores and k >= 1 and returns the positions of the contract's top k of each row. All
+four give the same answer on any device; which is fastest is a matter of measurement
+(`rankwork.engines.speed.compare_ways`). None has been timed on a GPU yet, so `indices` takes the block lemma for long
+rows and the repair for short ones.
 """
 
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from rankwork.contract.lemma import block_size, ordered, torch_indices
+from rankwork.contract.lemma import ordered, torch_indices
 
 
 def indices(scores: Any, k: int) -> Any:
@@ -43,7 +44,7 @@ def _is_lowest(scores: Any, found: Any) -> Any:
 
 
 def by_repair(scores: Any, k: int) -> Any:
-    """The k-th score by `torch.topk`; everything above it and the lowest positions equal to it; then the order of k items."""
+    """The k-th score by `torch.topk`; all above it and the lowest positions equal to it; then the order of k items."""
     boundary = scores.topk(k, dim=-1, sorted=False).values.amin(-1, keepdim=True)
     return _taken(scores, _mask(scores, boundary, k), k)
 

@@ -1,8 +1,9 @@
 """A proof, in three reads and without a sort, that a selection is the contract's; or which condition it breaks.
 
-Why the conditions suffice: `order` makes the selected items distinct and puts them as the contract would. Let T be the
-last selected score. `above` says that no better item was left out, so the rest of the k slots belongs to items equal to T,
-and `tied` says that those up to the last selected ID are exactly the selected ones: no lower ID was passed over.
+Why the conditions suffice: `order` makes the selected items distinct and puts them as the contract would. Let T be
+the last selected score. `above` says that no better item was left out, so the rest of the k slots belongs to items
+equal to T, and `tied` says that those up to the last selected ID are exactly the selected ones: no lower ID was
+passed over.
 """
 
 from collections.abc import Iterator
@@ -35,11 +36,12 @@ class Certificate:
 def certify(scores: Any, indices: Any, *, k: int | None = None, ids: Any = None) -> Certificate:
     """Whether `indices` are the contract's top k of `scores`, and if not, which condition they break.
 
-    `scores` is a numpy array or torch tensor with rows on the last axis, `indices` the selected positions with k in place
-    of n (an array or tensor of integers, taken to the device of the scores); `ids` as for `topk`. With `k`, the length has
-    to be that. Takes O(n): the selected scores do not rise and IDs rise within equal ones (`order`, or `duplicate`), as
-    many scores lie above the last as were selected above it (`above`), those equal to it up to the last selected ID are
-    the selected ones (`tied`). Nothing is raised for a wrong selection, only for indices that are not integers.
+    `scores` is a numpy array or torch tensor with rows on the last axis, `indices` the selected positions with k in
+    place of n (an array or tensor of integers, taken to the device of the scores); `ids` as for `topk`. With `k`, the
+    length has to be that. Takes O(n): the selected scores do not rise and IDs rise within equal ones (`order`, or
+    `duplicate`), as many scores lie above the last as were selected above it (`above`), those equal to it up to the
+    last selected ID are the selected ones (`tied`). Nothing is raised for a wrong selection, only for indices that
+    are not integers.
 
     >>> certify(np.array([2.0, 2.0, 1.0, 2.0]), [0, 1])
     Certificate(failed=None, message='the selection is the top 2 of the contract')
@@ -89,7 +91,9 @@ def _refuse_fractions(wrong: bool, dtype: Any, indices: Any) -> None:
 def _wrong_length(scores: Any, indices: Any, k: int | None) -> Certificate | None:
     n, found = scores.shape[-1], indices.shape
     if tuple(found[:-1]) != tuple(scores.shape[:-1]):
-        return Certificate("length", f"indices of shape {tuple(found)} do not belong to scores of {tuple(scores.shape)}")
+        return Certificate(
+            "length", f"indices of shape {tuple(found)} do not belong to scores of {tuple(scores.shape)}"
+        )
     if found[-1] > n or (k is not None and found[-1] != k):
         expected = f"at most {n}" if k is None else f"{k}"
         return Certificate("length", f"{expected} indices were expected for each row, got {found[-1]}")
@@ -106,7 +110,11 @@ def _wrong_range(scores: Any, indices: Any) -> Certificate | None:
 
 def _infinite(scores: Any) -> Certificate | None:
     where = _first(~_finite(scores))
-    return None if where is None else Certificate("finite", f"score {float(scores[where])} at {_place(where)} is not finite")
+    return (
+        None
+        if where is None
+        else Certificate("finite", f"score {float(scores[where])} at {_place(where)} is not finite")
+    )
 
 
 def _finite(scores: Any) -> Any:
@@ -142,8 +150,8 @@ def _wrong_set(scores: Any, indices: Any, order: IdOrder | None) -> Certificate 
     selected_above, selected_tied = (values > last).sum(-1), (values == last).sum(-1)
     where = _first(above != selected_above)
     if where is not None:
-        text = f"{int(above[where])} scores lie above {last[where].item()}, {int(selected_above[where])} of them were selected"
-        return Certificate("above", text + _of_row(where))
+        text = f"{int(above[where])} scores lie above {last[where].item()}"
+        return Certificate("above", f"{text}, {int(selected_above[where])} of them were selected{_of_row(where)}")
     where = _first(tied != selected_tied)
     if where is not None:
         text = f"{int(tied[where])} scores equal {last[where].item()} up to the last selected ID"

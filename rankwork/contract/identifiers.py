@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwork.contract.reference import checked_ids
 from rankwork.errors import ContractError
 
 
@@ -92,18 +93,10 @@ def _read(ids: Any) -> tuple[Any, str]:
         return ids, "text"
     if isinstance(ids, str | bytes) or not hasattr(ids, "__iter__"):
         raise ContractError(f"ids must be a sequence of text or of integers, got {ids!r}")
-    return _homogeneous(list(ids))
-
-
-def _homogeneous(ids: list[Any]) -> tuple[Any, str]:
-    """A list of IDs of one type, or ContractError with the first that differs."""
-    text = bool(ids) and isinstance(ids[0], str)
-    for position, one in enumerate(ids):
-        whole = isinstance(one, int | np.integer) and not isinstance(one, bool)
-        if not (isinstance(one, str) if text else whole):
-            expected = "text" if text else "an integer" if position else "text or an integer"
-            raise ContractError(f"the ID at position {position} must be {expected}, got {one!r}")
-    return ids, "text" if text else "integer"
+    ids = list(ids)
+    if set(map(type, ids)) not in ({str}, {int}):  # a million plain IDs need no look at each
+        ids = checked_ids(ids)
+    return ids, "text" if len(ids) and isinstance(ids[0], str) else "integer"
 
 
 def _sorted_positions(ids: Sequence[Any] | NDArray[Any]) -> NDArray[np.int64]:
@@ -117,9 +110,11 @@ def _refuse_duplicates(ids: Any, order: NDArray[np.int64]) -> None:
     if isinstance(ids, np.ndarray):
         same = np.flatnonzero(ids[order[1:]] == ids[order[:-1]])
         where = int(same[0]) if same.size else None
+    elif len(set(ids)) == len(ids):
+        where = None
     else:
-        where = next((i for i in range(len(order) - 1) if ids[order[i]] == ids[order[i + 1]]), None)
+        where = next(i for i in range(len(order) - 1) if ids[order[i]] == ids[order[i + 1]])
     if where is not None:
         first, second = int(order[where]), int(order[where + 1])
         value = ids[first].item() if isinstance(ids, np.ndarray) else ids[first]
-        raise ContractError(f"IDs must be unique, got {value!r} at positions {first} and {second}")
+        raise ContractError(f"ID {value!r} stands at positions {first} and {second}, but IDs must be unique")

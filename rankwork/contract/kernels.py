@@ -1,20 +1,24 @@
 """The selection, compiled: one read of the scores, then work on what is left.
 
-A score is read as the integer whose order is the order of the scores (its *key*), so one kernel serves floats, signed and
-unsigned integers of one width. For a row of n scores the kernel
+A score is read as the integer whose order is the order of the scores (its *key*), so one kernel serves floats, signed
+and unsigned integers of one width. For a row of n scores the kernel
 
 1. takes the maximum and the minimum of each block of B neighbours, 64 bytes at a time;
 2. finds a value that at least k block maxima reach: the k-th score can't be smaller (the `limit`);
-3. collects the keys at or above the limit, in the order of positions, into a reservoir; whenever it is full it is cut to
-   its best k, which raises the limit, so blocks whose maximum lies below are passed over;
+3. collects the keys at or above the limit, in the order of positions, into a reservoir; when it is full it is cut to
+   its best k, which raises the limit, so that blocks whose maximum lies below are passed over;
 4. cuts the reservoir to k and sorts it.
 
-Every cut bisects the range of the keys and counts, 64 bytes at a time, so the cost is linear whatever the scores are: no
-arrangement makes it quadratic. A row that arrives in order, falling or rising, is noticed on the way and read once.
+Every cut bisects the range of the keys and counts, 64 bytes at a time, so the cost is linear whatever the scores are:
+no arrangement makes it quadratic. A row that arrives in order, falling or rising, is noticed on the way and read
+once.
 
 numba compiles on first use and keeps the result beside this file. topk.py imports this module when it first needs it;
 without numba it uses lemma.py, with the same results.
 """
+
+# mypy: ignore-errors
+# numba finds the types of the kernels, and refuses what does not fit; annotations would only repeat them.
 
 import math
 from typing import Any
@@ -287,7 +291,8 @@ def padded(keys, count):
 def kth_largest(keys, count, k, low, high, slack):
     """The k-th largest key and how many reach it; `low` to `high` holds it.
 
-    It may stop earlier, at a smaller value that at least k and at most k + slack keys reach: exactly these are to be kept.
+    It may stop earlier, at a smaller value that at least k and at most k + slack keys reach: exactly these are to be
+    kept.
     """
     vectors, reached = padded(keys, count), count
     while low < high and reached > k + slack:
@@ -391,7 +396,7 @@ def blocks_from(maxima, blocks, limit, most, chosen):
 
 @compiled
 def walk_is_shorter(number, blocks, block, k):
-    """Whether k tied keys are found sooner in the order of IDs than by collecting all: `number` of the blocks hold some."""
+    """Whether k tied keys are found sooner in the order of IDs than by collecting all; `number` blocks hold some."""
     share = -math.log(max(1 - number / blocks, 1e-4)) / block
     return k < 12 * share * share * blocks * block  # a step of a walk costs a twelfth of collecting and choosing
 
@@ -513,7 +518,7 @@ def from_the_end(row, k, fold, flip, places):
 @compiled
 def is_sorted(values, first, last):
     """Whether values[first:last] do not fall."""
-    for i in range(first + 1, last):
+    for i in range(first + 1, last):  # noqa: SIM110 - numba compiles no generators
         if values[i] < values[i - 1]:
             return False
     return True
@@ -616,7 +621,7 @@ def walk(row, limit, slots, budget, fold, flip, order, places, count):
 
 @compiled
 def lowest_ranks(row, block, maxima, limit, slots, fold, flip, rank, places, count):
-    """Append the positions with the lowest ranks among those whose key equals the limit: one more read of their blocks."""
+    """Append the positions with the lowest ranks among the keys equal to the limit: one more read of their blocks."""
     lanes = lanes_of(row)
     step = max(block, lanes)
     room = 2 * slots + 256
@@ -639,7 +644,7 @@ def lowest_ranks(row, block, maxima, limit, slots, fold, flip, rank, places, cou
 
 @compiled
 def tied_by_rank(row, block, maxima, limit, slots, fold, flip, order, rank, places, count):
-    """Append the positions of the lowest IDs whose key equals the limit: in the order of IDs if they are dense, else by a read."""
+    """Append the positions of the lowest IDs among the keys equal to the limit: by a walk if they are dense."""
     sample = 16 * slots + 256
     found = walk(row, limit, slots, sample, fold, flip, order, places, count)
     if found < slots and found * 256 >= sample:
@@ -706,7 +711,7 @@ def cut_is_tied(row, first, second, fold, flip):
 
 @compiled
 def select_ordered(row, k, fold, flip, by_rank, places):
-    """Leave the selection of a row that falls or rises in `places`; whether it did (not: a tie for the IDs to decide)."""
+    """Leave the selection of a row in order in `places`; whether it was, with no tie for the IDs to decide."""
     n = row.size
     if not (by_rank and cut_is_tied(row, k - 1, k, fold, flip)) and in_order(row, False, fold, flip):
         for i in range(k):

@@ -1,8 +1,9 @@
-"""The selection by the block lemma, in plain numpy and in plain torch on any device: what serves without compiled kernels.
+"""The selection by the block lemma, in plain numpy and plain torch on any device: what serves without compiled kernels.
 
-Cut the positions into blocks of neighbours and order the blocks by (maximum descending, index ascending). Every selected
-item lies in the first k blocks: an item of a later block loses to the leftmost maximum of each of those k, by score or by
-position. So k blocks go back into the order of positions, and a stable sort of k times B items finishes.
+Cut the positions into blocks of neighbours and order the blocks by (maximum descending, index ascending). Every
+selected item lies in the first k blocks: an item of a later block loses to the leftmost maximum of each of those k,
+by score or by position. So k blocks go back into the order of positions, and a stable sort of k times B items
+finishes.
 """
 
 from math import isqrt
@@ -33,7 +34,8 @@ def descending(scores: NDArray[Any]) -> NDArray[Any]:
     if scores.dtype.kind in "iu":
         return ~scores
     bits: NDArray[Any] = (scores + scores.dtype.type(0)).view(f"i{scores.dtype.itemsize}")
-    return ~(bits ^ ((bits >> (8 * bits.itemsize - 1)) & np.iinfo(bits.dtype).max))
+    keys: NDArray[Any] = ~(bits ^ ((bits >> (8 * bits.itemsize - 1)) & np.iinfo(bits.dtype).max))
+    return keys
 
 
 def numpy_indices(scores: NDArray[Any], k: int) -> NDArray[np.int64]:
@@ -60,7 +62,7 @@ def _row_indices(row: NDArray[Any], k: int) -> NDArray[np.int64]:
 
 
 def comparable(scores: Any) -> Any:
-    """A tensor with the order of `scores` that torch can compare: its unsigned integers above 8 bits know few operations."""
+    """A tensor with the order of `scores` that torch can compare: it knows few operations on wide unsigned integers."""
     import torch
 
     wider = {torch.uint16: torch.int32, torch.uint32: torch.int64}
@@ -72,7 +74,7 @@ def comparable(scores: Any) -> Any:
 
 
 def taken(scores: Any, indices: Any) -> Any:
-    """`scores.gather(-1, indices)` for every dtype: wide unsigned integers are gathered as the signed ones of their width."""
+    """`scores.gather(-1, indices)` for every dtype; wide unsigned integers are gathered as signed ones."""
     import torch
 
     signed = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}.get(scores.dtype)

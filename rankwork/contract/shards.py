@@ -1,20 +1,23 @@
-"""The whole's top k from its parts: shards and chunks in any order of arrival, streams in the memory of k and a chunk."""
+"""The whole's top k from its parts: shards and chunks in any order of arrival, streams in little memory."""
 
 from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
 
-from rankwork.contract.topk import TopK, checked_k, topk
+from rankwork.contract.lemma import taken
+from rankwork.contract.reference import checked_k
+from rankwork.contract.topk import TopK, topk
 from rankwork.errors import ContractError
 
 
 def merge(parts: Iterable[TopK], k: int) -> TopK:
     """The top k of a whole from the selections of its shards or chunks, whatever the order in which they arrive.
 
-    Each part holds values and, as its indices, positions in the whole (`TopK.shifted`) or IDs (`TopK.named`), all text or
-    all integers; parts hold min(k, its items) items or more, in any order. Rows of a batch are merged each on their own.
-    ContractError: fewer than k items in all, one position or ID twice, parts of different dtypes, scores not finite.
+    Each part holds values and, as its indices, positions in the whole (`TopK.shifted`) or IDs (`TopK.named`), all
+    text or all integers; parts hold min(k, its items) items or more, in any order. Rows of a batch are merged each on
+    their own. ContractError: fewer than k items in all, one position or ID twice, parts of different dtypes, scores
+    not finite.
 
     >>> left, right = np.array([3.0, 1.0]), np.array([3.0, 2.0])
     >>> merge([topk(right, 2).shifted(2), topk(left, 2)], 2)
@@ -25,22 +28,20 @@ def merge(parts: Iterable[TopK], k: int) -> TopK:
         raise ContractError("merge needs at least one selection, got none")
     values, indices = _joined([part.values for part in parts]), _joined([part.indices for part in parts])
     if tuple(values.shape) != tuple(indices.shape):
-        raise ContractError(f"values and indices must pair up, got shapes {tuple(values.shape)} and {tuple(indices.shape)}")
+        raise ContractError(
+            f"values and indices must pair up, got shapes {tuple(values.shape)} and {tuple(indices.shape)}"
+        )
     k = checked_k(k, values.shape[-1])
-    if isinstance(values, np.ndarray):
-        by_id = np.argsort(indices, axis=-1, kind="stable")
-        taken = np.take_along_axis
-    else:
-        by_id = indices.argsort(dim=-1, stable=True)
-        taken = _gathered
-    indices = taken(indices, by_id, -1)
+    by_id = np.argsort(indices, axis=-1) if isinstance(indices, np.ndarray) else indices.argsort(dim=-1)
+    indices = _taken(indices, by_id)
     _refuse_repeated(indices)
-    best = topk(taken(values, by_id, -1), k)
-    return TopK(best.values, taken(indices, best.indices, -1))
+    best = topk(_taken(values, by_id), k)
+    return TopK(best.values, _taken(indices, best.indices))
 
 
-def _gathered(tensor: Any, positions: Any, axis: int) -> Any:
-    return tensor.gather(axis, positions)
+def _taken(array: Any, positions: Any) -> Any:
+    """The items at the positions of each row."""
+    return np.take_along_axis(array, positions, -1) if isinstance(array, np.ndarray) else taken(array, positions)
 
 
 def _joined(arrays: list[Any]) -> Any:

@@ -7,13 +7,13 @@ the repair in plain array operations do (lemma.py, accelerator.py), with the sam
 
 import sys
 from functools import cache
-from operator import index
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from rankwork.contract import lemma
 from rankwork.contract.identifiers import IdOrder, as_order
+from rankwork.contract.reference import checked_k
 from rankwork.errors import ContractError
 
 __all__ = ["IdOrder", "Inclusive", "TopK", "topk"]
@@ -52,7 +52,7 @@ def _on_host(array: Any) -> Any:
 
 
 class Inclusive(TopK):
-    """A selection by the inclusive policy: every score at or above the k-th, `extra` more than the k that were asked for."""
+    """A selection by the inclusive policy: every score at or above the k-th, `extra` more than the `k` asked for."""
 
     k: int
 
@@ -64,22 +64,24 @@ class Inclusive(TopK):
     @property
     def note(self) -> str:
         """What has to stand beside such a selection wherever it is compared with strict ones."""
-        return f"inclusive: {len(self.indices)} items for k = {self.k}, {self.extra} more to rerank and to fit into a context"
+        items = f"inclusive: {len(self.indices)} items for k = {self.k}"
+        return f"{items}, {self.extra} more to rerank and to fit into a context"
 
 
 def topk(scores: Any, k: int, *, ids: Any = None, policy: str = "by_id") -> TopK:
     """The k best of each row by (score descending, ID ascending), exactly as `rank` orders them.
 
-    `scores` is a numpy array or torch tensor (a list is read as an array), of float16, bfloat16, float32, float64 or any
-    integer type, contiguous or not; rows lie on the last axis, all others are a batch. The result has the same kind, dtype
-    and device, with k in place of n on the last axis; `indices` are int64 positions. Values are the scores as they were
-    given; -0.0 equals 0.0. Integers are compared as integers.
+    `scores` is a numpy array or torch tensor (a list is read as an array), of float16, bfloat16, float32, float64 or
+    any integer type, contiguous or not; rows lie on the last axis, all others are a batch. The result has the same
+    kind, dtype and device, with k in place of n on the last axis; `indices` are int64 positions. Values are the
+    scores as they were given; -0.0 equals 0.0. Integers are compared as integers.
 
-    `ids` are the IDs of the positions, text or integers, or an `IdOrder` made from them once; without, the lowest position
-    is the lowest ID. `policy="inclusive"` takes one row and returns every score at or above the k-th (`Inclusive`).
+    `ids` are the IDs of the positions, text or integers, or an `IdOrder` made from them once; without, the lowest
+    position is the lowest ID. `policy="inclusive"` takes one row and returns every score at or above the k-th
+    (`Inclusive`).
 
-    k = 0 selects nothing. ContractError: k outside 0..n or not an int; NaN or an infinity, with its position; duplicate,
-    mixed or too few IDs; scores of another type.
+    k = 0 selects nothing. ContractError: k outside 0..n or not an int; NaN or an infinity, with its position;
+    duplicate, mixed or too few IDs; scores of another type.
 
     >>> topk(np.array([2.0, 2.0, 1.0, 2.0]), 2)
     TopK(values=array([2., 2.]), indices=array([0, 1]))
@@ -88,7 +90,7 @@ def topk(scores: Any, k: int, *, ids: Any = None, policy: str = "by_id") -> TopK
     >>> topk(np.array([2.0, 2.0, 1.0, 2.0]), 2, policy="inclusive").note
     'inclusive: 3 items for k = 2, 1 more to rerank and to fit into a context'
     """
-    if policy != "by_id":
+    if policy not in ("by_id", "id_asc"):
         return _inclusive(scores, k, ids, policy)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(scores, torch.Tensor):
@@ -98,7 +100,7 @@ def topk(scores: Any, k: int, *, ids: Any = None, policy: str = "by_id") -> TopK
 
 def _inclusive(scores: Any, k: int, ids: Any, policy: str) -> TopK:
     if policy != "inclusive":
-        raise ContractError(f"policy must be 'by_id' or 'inclusive', got {policy!r}")
+        raise ContractError(f"policy must be one of by_id, id_asc, inclusive, got {policy!r}")
     if len(scores.shape) != 1:
         raise ContractError(
             f"the inclusive policy selects from one row at a time, got scores of shape {tuple(scores.shape)}"
@@ -111,17 +113,6 @@ def _inclusive(scores: Any, k: int, ids: Any, policy: str) -> TopK:
 
 
 # ------------------------------------------------------------------------- checking
-
-
-def checked_k(k: Any, n: int) -> int:
-    """K as an int from 0 to n, or ContractError."""
-    if type(k) is not int:
-        if isinstance(k, bool | np.bool) or not hasattr(k, "__index__"):
-            raise ContractError(f"k must be an int, got {k!r}")
-        k = index(k)
-    if not 0 <= k <= n:
-        raise ContractError(f"k must be between 0 and {n}, got {k}")
-    return k
 
 
 def _refuse_shape(shape: Any) -> None:
@@ -144,7 +135,7 @@ def refuse_first(scores: Any, finite: Any) -> None:
 
 
 class _Reading(NamedTuple):
-    """How a kernel reads scores: as the integers of `like`, made keys by `fold` and `flip`, finite within the bounds."""
+    """How a kernel reads scores: as the integers of `like`, keys by `fold` and `flip`, finite within the bounds."""
 
     like: Any
     fold: int
@@ -210,7 +201,7 @@ def _from_torch(scores: Any, k: Any, ids: Any) -> TopK:
         return TopK(lemma.taken(scores, indices), indices)
     rows = scores if len(shape) <= 2 and scores.stride(-1) == 1 else scores.contiguous()
     stride = rows.stride(0) if len(shape) == 2 else n
-    out = shape[:-1] + (k,) if len(shape) > 1 else (k,)
+    out = (k,) if len(shape) == 1 else (*shape[:-1], k)
     values, indices = rows.new_empty(out), torch.from_numpy(np.empty(out, np.int64))
     _run(
         reading, rows.data_ptr(), stride, rows.numel() // n, n, k, values.data_ptr(), indices.data_ptr(), order, scores
@@ -250,13 +241,13 @@ def _torch_plain(scores: Any, k: int, order: IdOrder | None) -> Any:
 
 
 def _refuse_infinite(scores: Any) -> None:
-    """Raise for a score that is not finite: one flag for the whole tensor comes back from its device."""
+    """Raise for a score that is not finite: one read for both extremes, one flag back from the device."""
     import torch
 
     if scores.dtype.is_floating_point:
-        finite = torch.isfinite(scores)
-        if not bool(finite.all()):
-            refuse_first(scores.detach(), finite.cpu().numpy())
+        low, high = torch.aminmax(scores.detach())
+        if not bool(torch.isfinite(low) & torch.isfinite(high)):
+            refuse_first(scores.detach(), torch.isfinite(scores).cpu().numpy())
 
 
 def _run(reading: _Reading, address: int, stride: int, rows: int, n: int, k: int, values: int, indices: int,
@@ -302,7 +293,7 @@ def _from_numpy(scores: Any, k: Any, ids: Any) -> TopK:
 
 
 def _rows_of(scores: Any) -> tuple[Any, int]:
-    """An array whose rows are contiguous and evenly spaced, and their distance in items; copied only if they are not."""
+    """An array whose rows are contiguous and evenly spaced, and their distance in items; copied if they are not."""
     size, n = scores.itemsize, scores.shape[-1]
     if scores.flags.c_contiguous:
         return scores, n

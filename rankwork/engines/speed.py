@@ -1,7 +1,8 @@
 """What the contract costs: `rankwork.topk` beside `torch.topk`, cell by cell, with one thread and in one process.
 
-Each cell rotates several tensors (repeats on one tensor train the branch predictor), takes turns between what is compared,
-so that a slow moment of the machine meets all alike, and reports medians. The floor is one read of the scores: `amax`.
+Each cell rotates several tensors (repeats on one tensor train the branch predictor), takes turns between what is
+compared, so that a slow moment of the machine meets all alike, and reports medians. The floor is one read of the
+scores: `amax`.
 """
 
 import subprocess
@@ -31,8 +32,8 @@ MEMORY = 2 << 30  # bytes that the rotated tensors of one cell may take together
 
 
 def grid(
-    *, shapes: Iterable[tuple[int, int]] = SHAPES, ks: Sequence[int] = KS, inputs: Iterable[str] = INPUTS,
-    dtype: str = "float32", shuffled_ids: bool = False, seconds: float = 1.0, on_record: Callable[[Record], None] = dict,
+    *, shapes: Iterable[tuple[int, int]] = SHAPES, ks: Sequence[int] = KS, inputs: Iterable[str] = INPUTS, dtype: str
+    = "float32", shuffled_ids: bool = False, seconds: float = 1.0, on_record: Callable[[Record], object] = dict,
 ) -> list[Record]:  # fmt: skip
     """Measure every cell (shape, input, k up to n/4) for about `seconds` each; one record a cell, missed ones marked.
 
@@ -99,7 +100,8 @@ def missed(records: Iterable[Record]) -> list[str]:
     ['1 x 64, k = 9, random, float32, IDs by position: 1.234 (limit 1.05)']
     """
     return [
-        f"{r['shape']}, k = {r['k']}, {r['input']}, {r['dtype']}, IDs {r['ids']}: {r['ratio']:.3f} (limit {r['limit']:.4g})"
+        f"{r['shape']}, k = {r['k']}, {r['input']}, {r['dtype']}, IDs {r['ids']}: "
+        f"{r['ratio']:.3f} (limit {r['limit']:.4g})"
         for r in records
         if r["missed"]
     ]
@@ -109,7 +111,7 @@ def missed(records: Iterable[Record]) -> list[str]:
 
 
 def make_inputs(name: str, rows: int, n: int, dtype: str = "float32", device: str = "cpu") -> list[Any]:
-    """Up to 16 different tensors of one kind of scores, as many as MEMORY holds; recorded seeds 0, 1, 2 …"""
+    """Up to 16 different tensors of one kind of scores, as many as MEMORY holds, from the seeds 0, 1, 2 and so on."""
     import torch
 
     number = max(1, min(TENSORS, MEMORY // (4 * rows * n)))
@@ -211,14 +213,18 @@ _SELECTORS = {
     ),
 }
 _MEMORY = """
-import resource, psutil, torch
+import re, torch
+from pathlib import Path
 torch.set_num_threads(1)
 {selector}
 select(torch.rand(100_000), {k})
 scores = torch.rand({n})
-before = psutil.Process().memory_info().rss
+status = Path("/proc/self/status")
+size = lambda name: 1024 * int(re.search(name + r":\\s+(\\d+)", status.read_text())[1])
+Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here
+before = size("VmRSS")
 select(scores, {k})
-print({unit} * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+print(size("VmHWM") - before)
 """
 _FIRST = """
 import time, torch
@@ -231,9 +237,8 @@ print(time.perf_counter() - start)
 
 
 def extra_memory(n: int = 10_000_000, k: int = 1000) -> Record:
-    """The bytes beyond a float32 input of n that a selection takes at its peak, each measured in its own process."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    used = {name: int(_run(_MEMORY.format(selector=code, n=n, k=k, unit=unit))) for name, code in _SELECTORS.items()}
+    """The bytes beyond a float32 input of n that a selection takes at its peak, in a process of its own (Linux)."""
+    used = {name: int(_run(_MEMORY.format(selector=code, n=n, k=k))) for name, code in _SELECTORS.items()}
     return {"n": n, "k": k, "input": 4 * n, **used}
 
 
