@@ -58,9 +58,14 @@ def test_parts_with_text_ids_are_merged_by_the_ids() -> None:
     ids = np.array(["9", "b", "10", "a"])
     parts = [topk(scores[a : a + 2], 2, ids=ids[a : a + 2]).named(ids[a : a + 2]) for a in (2, 0)]
     assert merge(parts, 3).indices.tolist() == ["10", "a", "b"]
-    assert merge([part._replace(indices=part.indices.astype(object)) for part in parts], 3).indices.tolist() == [
+    assert merge([part._replace(indices=part.indices.astype(str)) for part in parts], 3).indices.tolist() == [
         "10", "a", "b",
     ]  # fmt: skip
+
+
+def test_integer_ids_stay_integers_when_they_name_a_selection() -> None:
+    found = topk(np.array([1.0, 2.0]), 2).named([7, 5])
+    assert (found.indices.dtype, found.indices.tolist()) == (np.dtype(np.int64), [5, 7])
 
 
 def test_a_selection_is_named_by_an_order_and_leaves_its_device() -> None:

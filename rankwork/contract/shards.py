@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from rankwork.contract.lemma import taken
-from rankwork.contract.reference import checked_k
+from rankwork.contract.reference import checked_ids, checked_k
 from rankwork.contract.topk import TopK, topk
 from rankwork.errors import ContractError
 
@@ -55,18 +55,17 @@ def _joined(arrays: list[Any]) -> Any:
     if any(hasattr(array, "detach") for array in arrays):
         raise ContractError("parts must all be numpy arrays or all be torch tensors, got both")
     arrays = [_without_objects(np.asarray(array)) for array in arrays]
-    _refuse_mixture({"text" if array.dtype.kind in "U" else str(array.dtype) for array in arrays})
+    _refuse_mixture({"text" if array.dtype.kind == "O" else str(array.dtype) for array in arrays})
     return np.concatenate(arrays, axis=-1)
 
 
 def _without_objects(array: Any) -> Any:
-    """An array of Python strings as text; other objects are refused."""
-    if array.dtype.kind != "O":
+    """Text as an array of Python strings, integers as integers; other objects are refused."""
+    if array.dtype.kind not in "OU":
         return array
-    for one in array.ravel():
-        if not isinstance(one, str):
-            raise ContractError(f"IDs must be text or integers, got {one!r}")
-    return array.astype(str)
+    ids = checked_ids(array.ravel().tolist())
+    kind = object if ids and isinstance(ids[0], str) else np.int64
+    return np.array(ids, kind).reshape(array.shape)
 
 
 def _refuse_mixture(dtypes: set[str]) -> None:

@@ -37,9 +37,11 @@ class TopK(NamedTuple):
         """The same selection as numpy arrays, with IDs (an array of them or an IdOrder) in place of positions.
 
         >>> topk(np.array([1, 3]), 1).named(["a", "b"]).indices
-        array(['b'], dtype='<U1')
+        array(['b'], dtype=object)
         """
-        names = np.asarray(ids.ids if isinstance(ids, IdOrder) else ids)
+        names = ids.ids if isinstance(ids, IdOrder) else ids
+        text = len(names) and isinstance(names[0], str)
+        names = np.array(names, object if text else None)  # numpy's own text would lose a NUL at the end of an ID
         return self._replace(values=_on_host(self.values), indices=names[_on_host(self.indices)])
 
 
