@@ -96,7 +96,7 @@ def topk(scores: Any, k: int, *, ids: Any = None, policy: str = "by_id") -> TopK
         return _inclusive(scores, k, ids, policy)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(scores, torch.Tensor):
-        return _from_torch(scores, k, ids)
+        return _from_torch(torch, scores, k, ids)
     return _from_numpy(np.asarray(scores), k, ids)
 
 
@@ -117,9 +117,10 @@ def _inclusive(scores: Any, k: int, ids: Any, policy: str) -> TopK:
 # ------------------------------------------------------------------------- checking
 
 
-def _refuse_shape(shape: Any) -> None:
-    if len(shape) == 0:
+def _row_length(shape: Any) -> int:
+    if not shape:
         raise ContractError("scores must have at least one axis, got a single number")
+    return int(shape[-1])
 
 
 def refuse_first(scores: Any, finite: Any) -> None:
@@ -183,55 +184,47 @@ def kernel() -> Any:
 # ------------------------------------------------------------------------------ torch
 
 
-def _from_torch(scores: Any, k: Any, ids: Any) -> TopK:
-    import torch
-
+def _from_torch(torch: Any, scores: Any, k: Any, ids: Any) -> TopK:
+    """The selection of a tensor. Short of the kernel every step here costs as much as reading a thousand scores."""
     shape = scores.shape
-    _refuse_shape(shape)
-    n = shape[-1]
-    k = checked_k(k, n)
+    n = _row_length(shape)
+    k = k if type(k) is int and 0 <= k <= n else checked_k(k, n)
     reading = _torch_readings().get(scores.dtype)
     if reading is None or scores.layout != torch.strided:
         raise ContractError(
             f"scores must be floats or integers in a dense tensor, got {scores.dtype} ({scores.layout})"
         )
     order = None if ids is None else as_order(ids, n)
-    if k == 0 or scores.numel() == 0:
-        return _torch_nothing(scores, k, order)
+    number = scores.numel()
+    if k == 0 or number == 0:
+        return _torch_nothing(torch, scores, k, order)
     if not scores.is_cpu or kernel() is None:
-        indices = _torch_plain(scores, k, order)
+        indices = _torch_plain(torch, scores, k, order)
         return TopK(lemma.taken(scores, indices), indices)
     rows = scores if len(shape) <= 2 and scores.stride(-1) == 1 else scores.contiguous()
     stride = rows.stride(0) if len(shape) == 2 else n
     out = (k,) if len(shape) == 1 else (*shape[:-1], k)
-    values, indices = rows.new_empty(out), torch.from_numpy(np.empty(out, np.int64))
-    _run(
-        reading, rows.data_ptr(), stride, rows.numel() // n, n, k, values.data_ptr(), indices.data_ptr(), order, scores
-    )
+    indices = torch.from_numpy(np.empty(out, np.int64))  # numpy makes small arrays sooner than torch
+    values = torch.from_numpy(np.empty(out, np.float32)) if scores.dtype == torch.float32 else rows.new_empty(out)
+    _run(reading, rows.data_ptr(), stride, number // n, n, k, values.data_ptr(), indices.data_ptr(), order, scores)
     if scores.requires_grad and torch.is_grad_enabled():
         values = scores.gather(-1, indices)
     return TopK(values, indices)
 
 
-def _torch_nothing(scores: Any, k: int, order: Any) -> TopK:
+def _torch_nothing(torch: Any, scores: Any, k: int, order: Any) -> TopK:
     """An empty selection, from scores that are still checked."""
     if scores.numel():
-        _from_torch(scores, 1, order)
+        _from_torch(torch, scores, 1, order)
     empty = scores[..., :k].clone()
-    return TopK(empty, empty.new_empty(empty.shape, dtype=_int64()))
+    return TopK(empty, torch.empty(empty.shape, dtype=torch.int64, device=empty.device))
 
 
-def _int64() -> Any:
-    import torch
-
-    return torch.int64
-
-
-def _torch_plain(scores: Any, k: int, order: IdOrder | None) -> Any:
+def _torch_plain(torch: Any, scores: Any, k: int, order: IdOrder | None) -> Any:
     """The positions by plain torch operations, on the tensor's device."""
     from rankwork.contract import accelerator
 
-    _refuse_infinite(scores)
+    _refuse_infinite(torch, scores)
     rows = lemma.comparable(scores.detach()).reshape(-1, scores.shape[-1])
     way = lemma.torch_indices if rows.is_cpu else accelerator.indices
     if order is None:
@@ -242,10 +235,8 @@ def _torch_plain(scores: Any, k: int, order: IdOrder | None) -> Any:
     return indices.view(*scores.shape[:-1], k)
 
 
-def _refuse_infinite(scores: Any) -> None:
+def _refuse_infinite(torch: Any, scores: Any) -> None:
     """Raise for a score that is not finite: one read for both extremes, one flag back from the device."""
-    import torch
-
     if scores.dtype.is_floating_point:
         low, high = torch.aminmax(scores.detach())
         if not bool(torch.isfinite(low) & torch.isfinite(high)):
@@ -268,8 +259,7 @@ def _run(reading: _Reading, address: int, stride: int, rows: int, n: int, k: int
 
 def _from_numpy(scores: Any, k: Any, ids: Any) -> TopK:
     shape = scores.shape
-    _refuse_shape(shape)
-    n = shape[-1]
+    n = _row_length(shape)
     k = checked_k(k, n)
     reading = _READINGS.get(scores.dtype.name)
     if reading is None:
