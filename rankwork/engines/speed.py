@@ -166,19 +166,23 @@ def one_thread() -> Iterator[None]:
 def take_turns(
     functions: Sequence[Callable[[Any], Any]], tensors: Sequence[Any], seconds: float, after: Callable[[], Any] = int
 ) -> list[float]:
-    """The median time of each function; they take turns, each on another of the tensors, 3 to 300 times.
+    """The median time of each function over about `seconds`, and 2 to 300 rounds.
 
-    `after` is called before a clock is read: a device's synchronization.
+    They take turns in rounds. In each a function goes through all tensors twice and is timed the second time: the first
+    time it pays for what the one before has left in the caches (torch.topk leaves four times its input to be written
+    back). `after` is called before a clock is read: a device's synchronization.
     """
+    once = 0.0
     for function in functions:
         _time(function, tensors[0], after)
-    once = sum(_time(function, tensors[-1], after) for function in functions)
-    repeats = max(3, min(300, int(seconds / once)))
-    apart = max(1, len(tensors) // len(functions))
+        once += _time(function, tensors[-1], after)
+    rounds = max(2, min(300, round(seconds / (2 * once * len(tensors)))))
     times: list[list[float]] = [[] for _ in functions]
-    for turn in range(repeats):
+    for _ in range(rounds):
         for place, function in enumerate(functions):
-            times[place].append(_time(function, tensors[(turn + place * apart) % len(tensors)], after))
+            for tensor in tensors:
+                function(tensor)
+            times[place] += [_time(function, tensor, after) for tensor in tensors]
     return [median(one) for one in times]
 
 
