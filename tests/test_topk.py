@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import os
 import subprocess
 import sys
 from typing import Any
@@ -435,6 +436,13 @@ def test_the_selection_works_where_numba_and_torch_are_missing() -> None:
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     expected = contract([i % 7 for i in range(50_000)], 3, range(0, -50_000, -1))
     assert shown == f"None {expected} True\n"
+
+
+def test_the_selection_works_where_compiling_is_turned_off() -> None:
+    code = "import numpy as np; from rankwork.contract.topk import *; print(topk(np.ones(9), 2).indices)"
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert shown.stdout == "[0 1]\n"
 
 
 # -------------------------------------------------------------------------- hypothesis

@@ -13,8 +13,8 @@ Every cut bisects the range of the keys and counts, 64 bytes at a time, so the c
 no arrangement makes it quadratic. A row that arrives in order, falling or rising, is noticed on the way and read
 once.
 
-numba compiles on first use and keeps the result beside this file. topk.py imports this module when it first needs it;
-without numba it uses lemma.py, with the same results.
+numba compiles on first use, in about ten seconds for each width of scores, and keeps the result beside this file.
+topk.py imports this module when it first needs it; without numba it uses lemma.py, with the same results.
 """
 
 # mypy: ignore-errors
@@ -27,7 +27,7 @@ import numpy as np
 
 try:
     from llvmlite import ir
-    from numba import carray, njit, types
+    from numba import carray, config, njit, types
     from numba.core import cgutils
     from numba.extending import intrinsic
 except ImportError:  # pragma: no cover - the lemma serves then
@@ -42,7 +42,7 @@ except ImportError:  # pragma: no cover - the lemma serves then
         return function
 
 else:
-    AVAILABLE = True
+    AVAILABLE = not config.DISABLE_JIT
 
 WIDTH = 64  # bytes read at a time; a machine with narrower registers splits them
 STRIDE = 64  # steps between two looks at the number found
@@ -50,7 +50,14 @@ FETCH = 16384  # bytes ahead of the first read: a processor's own prefetching st
 AHEAD = 8  # blocks are asked for so many before they are read
 SMALL = 40  # up to this many items are sorted by insertion
 
-compiled = njit(cache=True, nogil=True, error_model="numpy")
+
+def compiled(function: Any) -> Any:
+    """Compile on first use, and keep the result where a place for it can be written."""
+    try:
+        return njit(cache=True, nogil=True, error_model="numpy")(function)
+    except RuntimeError:  # numba found no such place
+        return njit(nogil=True, error_model="numpy")(function)
+
 
 # --------------------------------------------------------------- 64 bytes at a time
 

@@ -166,7 +166,7 @@ def one_thread() -> Iterator[None]:
 def take_turns(
     functions: Sequence[Callable[[Any], Any]], tensors: Sequence[Any], seconds: float, after: Callable[[], Any] = int
 ) -> list[float]:
-    """The median time of each function over about `seconds`, and 2 to 300 rounds.
+    """The median time of each function over about `seconds`, in 1 to 300 rounds.
 
     They take turns in rounds. In each a function goes through all tensors twice and is timed the second time: the first
     time it pays for what the one before has left in the caches (torch.topk leaves four times its input to be written
@@ -176,7 +176,7 @@ def take_turns(
     for function in functions:
         _time(function, tensors[0], after)
         once += _time(function, tensors[-1], after)
-    rounds = max(2, min(300, round(seconds / (2 * once * len(tensors)))))
+    rounds = max(1, min(300, round(seconds / (2 * once * len(tensors)))))
     times: list[list[float]] = [[] for _ in functions]
     for _ in range(rounds):
         for place, function in enumerate(functions):
