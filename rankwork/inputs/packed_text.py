@@ -189,7 +189,8 @@ def _marked(wanted: NDArray[np.uint64], prints: NDArray[np.uint64]) -> NDArray[n
     shift = np.uint64(64 - bits)
     marks = np.zeros(1 << bits, bool)
     marks[wanted >> shift] = True
-    return marks[prints >> shift]
+    found: NDArray[np.bool_] = marks[prints >> shift]
+    return found
 
 
 def _first_with_print(prints: NDArray[np.uint64]) -> NDArray[np.int32]:

@@ -3,7 +3,8 @@
 import gzip
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import IO
 
@@ -17,15 +18,16 @@ def blocks(path: str | os.PathLike[str]) -> Iterator[bytes]:
 
     InputError for a file that cannot be read, is truncated, or is UTF-16.
     """
-    name = Path(path).name
-    try:
-        with open(path, "rb") as file:
-            packed = file.peek(2)[:2] == b"\x1f\x8b"
-            yield from _plain_blocks(name, gzip.GzipFile(fileobj=file) if packed else file)
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(f"{name} is a gzip file that is truncated or damaged: {error}") from error
-    except OSError as error:
-        raise InputError(f"{name} cannot be read: {error.strerror}") from error
+    for block in _blocks(path, BLOCK):
+        yield block.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in block else block
+
+
+def opening(path: str | os.PathLike[str], size: int = 256) -> bytes:
+    """How a file begins, unpacked and without byte order mark; nothing for what is no regular file. Errors as above."""
+    if Path(path).exists() and not Path(path).is_file():
+        return b""  # a pipe can be read once only
+    with closing(_blocks(path, size)) as found:
+        return next(found, b"")
 
 
 def whole_text(path: str | os.PathLike[str]) -> tuple[str, bytes]:
@@ -36,11 +38,22 @@ def whole_text(path: str | os.PathLike[str]) -> tuple[str, bytes]:
     return name, text
 
 
-def _plain_blocks(name: str, file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
-    block = file.read(BLOCK).removeprefix(b"\xef\xbb\xbf")
+def _blocks(path: str | os.PathLike[str], size: int) -> Generator[bytes]:
+    name = Path(path).name
+    try:
+        with open(path, "rb") as file:
+            packed = file.peek(2)[:2] == b"\x1f\x8b"
+            yield from _whole_lines(name, gzip.GzipFile(fileobj=file) if packed else file, size)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(f"{name} is a gzip file that is truncated or damaged: {error}") from error
+    except OSError as error:
+        raise InputError(f"{name} cannot be read: {error.strerror}") from error
+
+
+def _whole_lines(name: str, file: IO[bytes] | gzip.GzipFile, size: int) -> Iterator[bytes]:
+    block = file.read(size).removeprefix(b"\xef\xbb\xbf")
     if block.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(f"{name} is UTF-16 text: it must be UTF-8")
     while block:
-        block += file.readline()
-        yield block.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in block else block
-        block = file.read(BLOCK)
+        yield block + file.readline()
+        block = file.read(size)

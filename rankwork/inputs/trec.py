@@ -7,10 +7,8 @@ line by line, which gives the right answer or names the line.
 
 import gzip
 import os
-import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +19,10 @@ from rankwork.errors import ContractError, InputError
 from rankwork.inputs.packed_text import PackedText
 from rankwork.inputs.text_blocks import blocks, whole_text
 from rankwork.inputs.trec_columns import JUDGEMENTS, RUN, Gathering, Part, part_of
+from rankwork.inputs.trec_lines import EXACT, all_rows, rows_of, whole_if_exact
 from rankwork.rankings import Columns, Duplicates, Judgements, Negatives, Rankings
 
-_NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-_INTEGER = re.compile(rb"[+-]?[0-9]+")
-_NOT_FINITE = {b"nan", b"inf", b"infinity"}
-_EXACT = 2**53  # integers up to here are exact in float64
+__all__ = ["read_judgements", "read_run", "run_lines", "write_run"]
 
 
 def read_run(path: str | os.PathLike[str], *, ranks: bool = False, duplicates: Duplicates = "refuse") -> Rankings:
@@ -41,7 +37,7 @@ def read_run(path: str | os.PathLike[str], *, ranks: bool = False, duplicates: D
     if columns is not None:
         with suppress(ContractError):
             return Rankings.of_columns(*columns, duplicates=duplicates)
-    rows = _careful_rows(*whole_text(path), RUN, ranks, duplicates == "refuse")
+    rows = all_rows(*whole_text(path), RUN, ranks, duplicates == "refuse")
     return Rankings.of_columns(rows.columns, rows.scores(), rows.ranks if ranks else None, duplicates=duplicates)
 
 
@@ -57,10 +53,10 @@ def read_judgements(
     if columns is not None:
         with suppress(ContractError):
             return Judgements.of_columns(
-                columns[0], _whole_if_exact(columns[1]), negative=negative, duplicates=duplicates
+                columns[0], whole_if_exact(columns[1]), negative=negative, duplicates=duplicates
             )
-    rows = _careful_rows(*whole_text(path), JUDGEMENTS, False, duplicates == "refuse", negative == "refuse")
-    grades = _whole_if_exact(rows.scores())
+    rows = all_rows(*whole_text(path), JUDGEMENTS, False, duplicates == "refuse", negative == "refuse")
+    grades = whole_if_exact(rows.scores())
     return Judgements.of_columns(rows.columns, grades, negative=negative, duplicates=duplicates)
 
 
@@ -120,7 +116,7 @@ def _fast_columns(
     """The coded columns, numbers and ranks of a file; None if there are none, or if numbers need all their digits."""
     gathering = Gathering(ranks)
     for part in _parts(path, names, ranks, unique):
-        if not (np.abs(part.numbers) < _EXACT).all():
+        if not (np.abs(part.numbers) < EXACT).all():
             return None
         gathering.add(part)
     return gathering.columns() if len(gathering) else None
@@ -131,129 +127,13 @@ def _parts(path: str | os.PathLike[str], names: tuple[str, ...], ranks: bool, un
     for block in blocks(path):
         part = part_of(block, names, ranks)
         yield _careful_part(name, block, names, ranks, unique, line) if part is None else part
-        line += np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n"))
+        line += int(np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n")))
 
 
 def _careful_part(name: str, block: bytes, names: tuple[str, ...], ranks: bool, unique: bool, line: int) -> Part:
-    rows = _lines(name, block, names, ranks, unique, first_line=line)
+    rows = rows_of(name, block, names, ranks, unique, first_line=line)
     queries: dict[str, int] = {}
     codes = [queries.setdefault(query, len(queries)) for query in rows.queries]
     numbers = np.array([float(number) for number in rows.numbers], np.float64)
     rank_column = np.array(rows.ranks, np.int64) if ranks else None
     return Part(list(queries), np.array(codes, np.int32), PackedText.of(rows.documents), numbers, rank_column)
-
-
-def _whole_if_exact(values: NDArray[Any]) -> NDArray[Any]:
-    """Grades as integers if all of them are."""
-    if values.dtype.kind == "f" and (values == np.floor(values)).all() and (np.abs(values) < _EXACT).all():
-        return values.astype(np.int64)
-    return values
-
-
-@dataclass
-class _Rows:
-    """What the careful reader has gathered so far."""
-
-    queries: list[str] = field(default_factory=list)
-    documents: list[str] = field(default_factory=list)
-    numbers: list[bytes] = field(default_factory=list)
-    ranks: list[int] = field(default_factory=list)
-    lines: dict[tuple[str, str], int] = field(default_factory=dict)
-
-    @property
-    def columns(self) -> Columns:
-        return Columns.of(self.queries, self.documents)
-
-    def scores(self) -> NDArray[Any]:
-        """float64, or int64 if all are integers, one of them beyond 2**53, and all fit."""
-        values = np.array([float(number) for number in self.numbers])
-        if (np.abs(values) < _EXACT).all() or not all(_INTEGER.fullmatch(number) for number in self.numbers):
-            return values
-        try:
-            return np.array([int(number) for number in self.numbers], np.int64)
-        except OverflowError:
-            return values
-
-
-def _careful_rows(
-    name: str, text: bytes, names: tuple[str, ...], ranks: bool, unique: bool, positive: bool = False
-) -> _Rows:
-    """Every row of the text, or an InputError that names the first line that cannot be one."""
-    rows = _lines(name, text, names, ranks, unique, positive)
-    if not rows.queries:
-        raise InputError(f"{name} is empty: it holds comments only")
-    return rows
-
-
-def _lines(
-    name: str, text: bytes, names: tuple[str, ...], ranks: bool, unique: bool, positive: bool = False,
-    first_line: int = 1,
-) -> _Rows:  # fmt: skip
-    rows = _Rows()
-    for number, line in enumerate(text.split(b"\n"), first_line):
-        fields = line.split()
-        if fields and not fields[0].startswith(b"#"):
-            _take(rows, f"{name} line {number}", number, fields, names, ranks, unique, positive)
-    return rows
-
-
-def _take(
-    rows: _Rows, place: str, number: int, fields: list[bytes], names: tuple[str, ...], ranks: bool, unique: bool,
-    positive: bool,
-) -> None:  # fmt: skip
-    if any(b"\0" in part for part in fields):
-        raise InputError(f"{place}: there is a NUL byte in it")
-    _check_count(place, fields, names)
-    noun = "score" if "score" in names else "grade"
-    value = _checked_number(place, noun, fields[names.index(noun)])
-    if positive and float(value) < 0:
-        raise InputError(f"{place}: grade {value.decode()} is negative")
-    query, document = (_decoded(place, part, fields[names.index(part)]) for part in ("query", "document"))
-    earlier = rows.lines.setdefault((query, document), number)
-    if unique and earlier != number:
-        raise InputError(f"{place}: document {document!r} of query {query!r} was given on line {earlier} already")
-    rows.queries.append(query)
-    rows.documents.append(document)
-    rows.numbers.append(value)
-    if ranks:
-        rows.ranks.append(_checked_rank(place, fields[names.index("rank")]))
-
-
-def _check_count(place: str, fields: list[bytes], names: tuple[str, ...]) -> None:
-    wanted = f"{len(names)} fields ({' '.join(names)})"
-    if len(fields) < len(names):
-        raise InputError(f"{place}: expected {wanted}, got {len(fields)}")
-    if len(fields) > len(names) and (names != RUN or _looks_shifted(fields)):
-        raise InputError(f"{place}: expected {wanted}, got {len(fields)}; an ID must not hold a space")
-
-
-def _looks_shifted(fields: list[bytes]) -> bool:
-    """Whether a space inside an ID can have moved the fields: rank is no integer, or the tag looks like a score."""
-    return not _INTEGER.fullmatch(fields[3]) or _NUMBER.fullmatch(fields[5]) is not None
-
-
-def _checked_number(place: str, noun: str, value: bytes) -> bytes:
-    if value.lower().lstrip(b"+-") in _NOT_FINITE:
-        raise InputError(f"{place}: {noun} {_shown(value)} is not finite")
-    if not _NUMBER.fullmatch(value):
-        raise InputError(f"{place}: {noun} {_shown(value)} is not a number")
-    if float(value) in (float("inf"), float("-inf")):
-        raise InputError(f"{place}: {noun} {_shown(value)} is beyond the range of float64")
-    return value
-
-
-def _checked_rank(place: str, value: bytes) -> int:
-    if not _INTEGER.fullmatch(value) or not -(2**63) <= int(value) < 2**63:
-        raise InputError(f"{place}: rank {_shown(value)} is not an integer")
-    return int(value)
-
-
-def _decoded(place: str, noun: str, value: bytes) -> str:
-    try:
-        return value.decode()
-    except UnicodeDecodeError as error:
-        raise InputError(f"{place}: {noun} ID {_shown(value)} is not UTF-8") from error
-
-
-def _shown(value: bytes) -> str:
-    return repr(value[:40].decode(errors="backslashreplace") + ("…" if len(value) > 40 else ""))
