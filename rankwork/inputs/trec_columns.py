@@ -84,7 +84,11 @@ def _parsed(text: bytes, names: tuple[str, ...], ranks: bool) -> Part | None:
             read_options=csv.ReadOptions(column_names=list(names), use_threads=False, block_size=len(text) + 1),
             parse_options=csv.ParseOptions(delimiter=" ", quote_char=False),
             convert_options=csv.ConvertOptions(
-                column_types=types, include_columns=wanted, null_values=[], strings_can_be_null=False
+                column_types=types,
+                include_columns=wanted,
+                null_values=[],
+                strings_can_be_null=False,
+                check_utf8=not text.isascii(),
             ),
         )
     except (pa.ArrowInvalid, pa.ArrowCapacityError, OverflowError):
