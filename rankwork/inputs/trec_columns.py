@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from rankwork.inputs.packed_text import WORD, Coding, PackedText, fingerprints
 from rankwork.inputs.short_text import LONGEST, ShortText
+from rankwork.inputs.text_blocks import BYTE_ORDER_MARK
 from rankwork.rankings import Columns
 
 RUN = ("query", "Q0", "document", "rank", "score", "tag")
@@ -41,6 +42,8 @@ def part_of(block: bytes, names: tuple[str, ...], ranks: bool) -> Part | None:
     text = block if _is_plain(block) else _normalised(block)
     if b"\0" in text or (ranks and b"0x" in text.lower()):  # Arrow would read a rank of 0x10 as 16
         return None
+    if not text.isascii() and (text.startswith(BYTE_ORDER_MARK) or b"\n" + BYTE_ORDER_MARK in text):
+        return None  # Arrow would take it away
     if not text.strip(b"\n"):
         return Part((), np.zeros(0, np.int32), PackedText.of(()), np.zeros(0), np.zeros(0, np.int64) if ranks else None)
     return _parsed(text, names, ranks)
