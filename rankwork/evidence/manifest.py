@@ -1,7 +1,8 @@
 """The manifest of a record: its fields, how each is compared, and the canonical forms that digests are taken of.
 
-A field is one line in `FIELDS`. `exact` fields must be equal for two records to say the same; `informative` fields are
-reported when they differ; `ignored` fields may always differ.
+A field is one line in `FIELDS`. `exact` fields must be equal for two records to say the same; fields `by part` hold or
+sum up what `compare` takes apart, each part under its own rule; `informative` fields are reported when they differ;
+`ignored` fields may always differ.
 """
 
 import json
@@ -21,7 +22,7 @@ CANONICAL = 1
 RESULT_MIME = "application/vnd.rankwork.result+json"
 SEAL_MIME = "application/vnd.rankwork.seal+json"
 
-Comparison = Literal["exact", "informative", "ignored"]
+Comparison = Literal["exact", "by part", "informative", "ignored"]
 Status = Literal["complete", "failed", "timeout", "killed", "kernel_died"]
 
 
@@ -40,15 +41,15 @@ FIELDS = (
     Field("notebook", "exact", "the name of the source notebook"),
     Field("status", "exact", "complete, failed, timeout, killed or kernel_died"),
     Field("reason", "informative", "what stopped an execution that is not complete: type, message, cell"),
-    Field("recipe", "exact", "what was asked: source, parameters, inputs, library code, versions, device"),
-    Field("recipe_digest", "exact", "the digest of the recipe"),
-    Field("results", "exact", "the recorded values: name, digest, whether declared as measured"),
-    Field("result_digest", "exact", "the digest of all recorded values that are not declared as measured"),
-    Field("seeds", "exact", "the parameters that seed a generator"),
-    Field("rankings", "exact", "the recorded selections: candidates' digest, k, policy, secondary keys, score dtype"),
-    Field("labels", "exact", "the recorded judgements, by digest"),
-    Field("canonical_notebook", "informative", "the digest of the executed notebook without its volatile parts"),
-    Field("environment", "informative", "versions, device, threads and determinism settings of the kernel"),
+    Field("recipe", "by part", "what was asked: source, parameters, inputs, library code, versions, device"),
+    Field("recipe_digest", "by part", "the digest of the recipe"),
+    Field("results", "by part", "the recorded values: name, digest, whether declared as measured"),
+    Field("result_digest", "by part", "the digest of all recorded values that are not declared as measured"),
+    Field("seeds", "by part", "the parameters that seed a generator"),
+    Field("rankings", "by part", "the recorded selections: candidates' digest, k, policy, secondary keys, score dtype"),
+    Field("labels", "by part", "the recorded judgements, by digest"),
+    Field("canonical_notebook", "by part", "the digest of the executed notebook without its volatile parts"),
+    Field("environment", "by part", "versions, device, threads and determinism settings of the kernel"),
     Field("commit", "ignored", "the git commit of the workbook, and whether it held changes"),
     Field("rankwork", "informative", "the version of this library"),
     Field("time", "ignored", "start, end and seconds, in UTC"),
