@@ -7,10 +7,11 @@ sum up what `compare` takes apart, each part under its own rule; `informative` f
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from rankwork import __version__, environment
 from rankwork.digest import digest, digest_bytes, digest_file
@@ -167,3 +168,69 @@ def write(path: Path, manifest: Mapping[str, Any]) -> str:
     data = (json.dumps(manifest, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode()
     path.write_bytes(data)
     return digest_bytes(data)
+
+
+def malformed(manifest: Mapping[str, Any]) -> str | None:
+    """What a manifest from elsewhere has in another form than ours have, None where nothing is.
+
+    >>> malformed({"notebook": 3})
+    'notebook is 3'
+    """
+    for place, fits in _FORMS.items():
+        value: Any = manifest
+        for key in place.split("."):
+            value = value.get(key) if isinstance(value, Mapping) else None
+        if not fits(value):
+            return f"{place} is {value!r:.60}"
+    return None
+
+
+def _is_name(value: Any) -> bool:
+    """Text that a terminal and a path can bear."""
+    return isinstance(value, str) and value.isprintable() and 0 < len(value) <= 200 and not set(value) & set("/\\")
+
+
+def _is_time(value: Any) -> bool:
+    try:
+        return datetime.fromisoformat(value).tzinfo is not None
+    except (TypeError, ValueError):
+        return False
+
+
+def _is_digest(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
+
+
+def _is_mapping(value: Any) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _is_reason(value: Any) -> bool:
+    return value is None or (
+        isinstance(value, Mapping)
+        and isinstance(value.get("type"), str)
+        and isinstance(value.get("message"), str)
+        and type(value.get("cell")) in (int, type(None))
+    )
+
+
+_FORMS: dict[str, Callable[[Any], bool]] = {
+    "notebook": _is_name,
+    "format": lambda value: value == FORMAT,
+    "canonical": lambda value: value == CANONICAL,
+    "status": lambda value: value in get_args(Status),
+    "reason": _is_reason,
+    "recipe.source": _is_digest,
+    "recipe.library": _is_digest,
+    "recipe.device": _is_name,
+    "recipe.parameters": _is_mapping,
+    "recipe.inputs": _is_mapping,
+    "recipe.versions": _is_mapping,
+    "recipe_digest": _is_digest,
+    "result_digest": _is_digest,
+    "time.started": _is_time,
+    "time.ended": _is_time,
+    "time.seconds": lambda value: type(value) in (int, float),
+    "rankwork": _is_name,
+    "files": _is_mapping,
+}
