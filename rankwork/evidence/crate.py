@@ -93,12 +93,14 @@ def _action(crate: Any, kept: Mapping[str, Any], entities: Mapping[str, Any]) ->
     ended = "CompletedActionStatus" if kept["status"] == "complete" else "FailedActionStatus"
     facts = {
         "name": f"{kept['notebook']}: {kept['status']}",
+        "description": f"executed by rankwork {kept['rankwork']} with papermill, device {kept['recipe']['device']}",
         "startTime": kept["time"]["started"],
         "endTime": kept["time"]["ended"],
-        "actionStatus": {"@id": f"http://schema.org/{ended}"},
+        "actionStatus": f"http://schema.org/{ended}",
     }
     if kept["reason"]:
         facts["error"] = f"{kept['reason']['type']}: {kept['reason']['message']}"
+    entities["source.ipynb"]["version"] = kept["recipe"]["source"]
     entities["source.ipynb"]["softwareRequirements"] = _software(crate, kept)
     asked = [*_parameters(crate, kept["recipe"]["parameters"]), *_inputs(crate, kept["recipe"]["inputs"])]
     came_out = [entity for name, entity in entities.items() if name != "source.ipynb"]
@@ -106,11 +108,18 @@ def _action(crate: Any, kept: Mapping[str, Any], entities: Mapping[str, Any]) ->
 
 
 def _software(crate: Any, kept: Mapping[str, Any]) -> list[Any]:
+    """Python, the libraries that could take part, and rankwork, each with its version and its page."""
+    pages = {"rankwork": "#rankwork", "python": "https://www.python.org/"}
     versions = {"rankwork": kept["rankwork"], **kept["recipe"]["versions"]}
     return [
-        _context(crate, f"#software/{name}", "SoftwareApplication", {"name": name, "softwareVersion": version})
+        _application(crate, pages.get(name, f"https://pypi.org/project/{name}/{version}/"), name, version)
         for name, version in sorted(versions.items())
     ]
+
+
+def _application(crate: Any, identifier: str, name: str, version: str) -> Any:
+    page = {} if identifier.startswith("#") else {"url": identifier}
+    return _context(crate, identifier, "SoftwareApplication", {"name": name, "softwareVersion": version, **page})
 
 
 def _parameters(crate: Any, parameters: Mapping[str, Any]) -> list[Any]:

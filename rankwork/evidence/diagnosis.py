@@ -4,10 +4,12 @@ The order of its clauses is that in which one looks for a cause: the records the
 members and order of the rankings, the other values, the figures, the environment.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from rankwork.evidence.agreement import FINGERPRINT
 from rankwork.evidence.findings import Difference, Findings
 from rankwork.evidence.layers import Layers
 
@@ -89,9 +91,16 @@ class Comparison:
 
 def _as_json(difference: Difference) -> dict[str, Any]:
     facts = {"where": difference.where, "a": difference.a, "b": difference.b, "within_rule": difference.agree}
-    layers = {"layers": asdict(difference.layers), "verdict": str(difference.layers)} if difference.layers else {}
-    moved = {"moved": difference.moved} if difference.moved is not None else {}
-    return facts | {"rule": difference.rule.what} | moved | layers
+    found, moved = difference.layers, difference.moved
+    layers = (
+        {"layers": asdict(found) | {"moved": _finite(found.moved)}, "verdict": str(found)} if found is not None else {}
+    )
+    return facts | {"rule": difference.rule.what, "moved": _finite(moved)} | layers
+
+
+def _finite(number: float | None) -> float | None:
+    """JSON knows no NaN and no infinity."""
+    return number if number is not None and math.isfinite(number) else None
 
 
 def _records(comparison: Comparison) -> Iterator[str]:
@@ -113,17 +122,27 @@ def _question(comparison: Comparison) -> Iterator[str]:
 def _rankings(comparison: Comparison) -> Iterator[str]:
     """The three layers over all lists."""
     lists = comparison.found.lists
-    differing = [each for each in comparison.found.differences if each.layers]
-    layers = [each.layers for each in differing if each.layers]
+    differing = [each for each in comparison.found.differences if each.layers is not None]
+    layers = [each.layers for each in differing if each.layers is not None]
     missing = _missing_lists(comparison)
     if missing:
         yield f"{_of(missing, lists, 'list')} {_verb(missing, 'stands', 'stand')} in one record only"
     if lists > missing:
         yield from (_scores(differing, layers, lists), _members(layers, lists), _order(layers, lists))
+    yield from _candidates(comparison.found.differences)
 
 
 def _missing_lists(comparison: Comparison) -> int:
     return sum(1 for each in comparison.found.differences if each.list_missing)
+
+
+def _candidates(differences: Sequence[Difference]) -> Iterator[str]:
+    """Digests that differ behind lists that do not; where a list differs, it says more."""
+    lists = [each.where.partition("[")[0] for each in differences if each.of_list]
+    for each in differences:
+        ranking, _, digest = each.where.rpartition(".")
+        if each.rule is FINGERPRINT and ranking not in lists:
+            yield f"other {digest.removesuffix('_digest')} behind {ranking}"
 
 
 def _scores(differing: Sequence[Difference], layers: Sequence[Layers], lists: int) -> str:
@@ -131,7 +150,7 @@ def _scores(differing: Sequence[Difference], layers: Sequence[Layers], lists: in
     near = [each.moved for each in layers if each.scores == "near"]
     equal = sum(each.scores == "equal" for each in layers)
     if other:
-        first = next(each for each in differing if each.layers and each.layers.scores == "other")
+        first = next(each for each in differing if each.layers is not None and each.layers.scores == "other")
         return f"scores differ in {_of(other, lists, 'list')}, first in {first.where}"
     if near:
         return f"scores within tolerance in {_of(len(near), lists, 'list')}, moved by {max(near):.2g} at most"
@@ -160,7 +179,11 @@ def _order(layers: Sequence[Layers], lists: int) -> str:
 
 
 def _values(comparison: Comparison) -> Iterator[str]:
-    plain = [each for each in comparison.found.differences if not each.of_list and not each.table]
+    plain = [
+        each
+        for each in comparison.found.differences
+        if not each.of_list and not each.table and each.rule is not FINGERPRINT
+    ]
     yield from _counted(plain, comparison.found.values, "value")
 
 

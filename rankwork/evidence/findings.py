@@ -47,7 +47,7 @@ class Difference:
         return self.layers is not None or self.list_missing
 
     def __str__(self) -> str:
-        note = f" ({self.layers})" if self.layers else " (within the rule)" if self.agree else ""
+        note = f" ({self.layers})" if self.layers is not None else " (within the rule)" if self.agree else ""
         return f"{self.where}: {self.a} against {self.b}{note}"
 
 
@@ -87,7 +87,7 @@ def shown(value: Any) -> str:
         return str(value["value"])
     if isinstance(value, (dict, list)):
         return f"a {recorded.kind(value)}" if recorded.kind(value) else f"{len(value)} items"
-    text = value if isinstance(value, str) else canonical_json(value)
+    text = value if isinstance(value, str) else repr(value) if isinstance(value, float) else canonical_json(value)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
