@@ -83,7 +83,7 @@ def _check_entry(entry: zipfile.ZipInfo, archive: str) -> None:
     if not _NAME.fullmatch(name) or _RESERVED.match(name) or name != entry.filename:
         raise InputError(f"{archive}: {name!r} is not the plain name of a file, without a folder")
     mode = entry.external_attr >> 16
-    if mode and not stat.S_ISREG(mode):
+    if stat.S_IFMT(mode) not in (0, stat.S_IFREG):  # many programs write permissions and no kind
         raise InputError(f"{archive}: {name!r} is a {_kind(mode)}; only plain files are taken")
     if entry.flag_bits & _ENCRYPTED or entry.compress_type not in _METHODS:
         raise InputError(f"{archive}: {name!r} is encrypted or packed in another way than by deflate")
