@@ -425,7 +425,7 @@ def _print_comparison(found: "Comparison") -> None:
     }
     for title, differences in groups.items():
         for difference in differences[:_MOST_LINES]:
-            click.echo(f"  {title}: {difference}")
+            click.echo(f"  {title}: {difference if title == 'came out' else difference.plain}")
         if len(differences) > _MOST_LINES:
             click.echo(f"  {title}: {len(differences) - _MOST_LINES} more, see --json")
     if found.found.measured:

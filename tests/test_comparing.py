@@ -256,7 +256,7 @@ def test_the_diagnosis_names_layers_counts_the_cut_and_the_environment(record_co
     )
     assert different.first == (
         "run[q0]: C with 8.0 at position 2 against D with 8.0 at position 2 "
-        "(same scores, other members: look at the cut (inside the tie group at the cut))"
+        "(same scores, other members inside the tie group at the cut)"
     )
 
 

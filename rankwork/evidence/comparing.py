@@ -27,7 +27,7 @@ def compare(a: Path, b: Path) -> Comparison:
     one, two = read(a), read(b)
     try:
         return _compare(one, two)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise EvidenceError(f"{a.name[:12]} and {b.name[:12]} cannot be compared: {error!r}") from None
 
 

@@ -48,7 +48,12 @@ class Difference:
 
     def __str__(self) -> str:
         note = f" ({self.layers})" if self.layers is not None else " (within the rule)" if self.agree else ""
-        return f"{self.where}: {self.a} against {self.b}{note}"
+        return f"{self.plain}{note}"
+
+    @property
+    def plain(self) -> str:
+        """Place and values alone, for a question or an environment, where no rule says how far they may differ."""
+        return f"{self.where}: {self.a} against {self.b}"
 
 
 @dataclass

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwork.contract.comparison import OTHER_MEMBERS, OTHER_ORDER, OTHER_SCORES
+from rankwork.contract.comparison import OTHER_SCORES
 from rankwork.evidence.agreement import Demand, array_tolerance
 from rankwork.evidence.recorded import RecordedList
 
@@ -39,21 +39,19 @@ class Layers:
         return self.scores == "bits" and self.order_same
 
     def __str__(self) -> str:
-        if self:
-            return "the same"
         if self.scores == "other":
             return OTHER_SCORES
         if not self.members_same:
-            where = "inside the tie group at the cut" if self.at_cut else "not all of them at the cut"
-            return f"{OTHER_MEMBERS} ({where})"
-        return OTHER_ORDER if not self.order_same else f"the same documents, scores {_WORDS[self.scores]}"
+            where = "inside the tie group at the cut" if self.at_cut else "not only at the cut"
+            return f"{_WORDS[self.scores]}, other members {where}"
+        return f"{_WORDS[self.scores]}, same members{' and order' if self.order_same else ', other order'}"
 
     def agree(self, demand: Demand) -> bool:
         """Whether the rule for rankings holds: all the bits, or the members and nearly the scores."""
         return bool(self) or (demand == "members" and self.members_same and self.scores != "other")
 
 
-_WORDS = {"equal": "equal in other bits", "near": "within tolerance"}
+_WORDS = {"bits": "same scores", "equal": "equal scores in other bits", "near": "scores within tolerance"}
 
 
 def compare_lists(a: RecordedList, b: RecordedList) -> Layers:
