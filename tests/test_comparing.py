@@ -254,6 +254,7 @@ def test_the_diagnosis_names_layers_counts_the_cut_and_the_environment(record_co
         "cut; same order where the members are the same; all 6 values the same; "
         "environment differs in torch and device"
     )
+    assert compare(a, rewritten(record_copy(), {"run": many(3)})).first == different.first, "no digest comes before it"
     assert different.first == (
         "run[q0]: C with 8.0 at position 2 against D with 8.0 at position 2 "
         "(same scores, other members inside the tie group at the cut)"

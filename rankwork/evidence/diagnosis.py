@@ -52,10 +52,10 @@ class Comparison:
 
     @property
     def first(self) -> str | None:
-        """The first difference in what came out: one that a rule forbids, where there is one."""
+        """The first difference in what came out: one that a rule forbids where there is one, a digest only at last."""
         came_out = [*self.found.differences, *self.figures]
-        first = next((each for each in came_out if not each.agree), came_out[0] if came_out else None)
-        return str(first) if first else None
+        came_out.sort(key=lambda each: (each.agree, each.rule is FINGERPRINT))
+        return str(came_out[0]) if came_out else None
 
     @property
     def diagnosis(self) -> str:
