@@ -90,15 +90,15 @@ def _facts(name: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> Itera
 def _behaviour(name: str, one: Mapping[str, Any], other: Mapping[str, Any], changed: set[str]) -> Iterator[Difference]:
     if "outcome" not in one or "outcome" not in other:
         return
-    varying = _varying(one["outcome"]) | _varying(other["outcome"])
+    varying = varying_inputs(one["outcome"]) | varying_inputs(other["outcome"])
     for item in _unequal("behaviour", name, _values(one["outcome"], changed), _values(other["outcome"], changed)):
         yield replace(item, kind="varies") if _concerns(item.where, varying) else item
 
 
-def _varying(outcome: Mapping[str, Any]) -> set[str]:
+def varying_inputs(outcome: Mapping[str, Any]) -> set[str]:
     """The inputs on which an engine did not even repeat its own answer."""
     repeats = {name for name, tally in outcome["repeated"].items() if tally["distinct"]["full order"] > 1}
-    arrivals = {name for name, tally in outcome["rearranged"].items() if tally.get("not repeated")}
+    arrivals = {name for name, tally in outcome["rearranged"].items() if any(tally.get("not repeated", {}).values())}
     return repeats | arrivals
 
 
