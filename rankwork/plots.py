@@ -410,7 +410,9 @@ def engines(observations: Sequence[Observation]) -> "Figure":
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    figure.legend(handles=_depth_handles(), loc="outside lower center", ncols=6, frameon=False, fontsize=10)
+    figure.legend(
+        handles=_depth_handles(), loc="outside lower center", ncols=6, frameon=False, fontsize=10, columnspacing=1.2
+    )
     return figure
 
 
@@ -437,8 +439,8 @@ def _depth_handles() -> list["Patch"]:
     from matplotlib.patches import Patch
 
     meanings = {
-        SAME: "nothing changed",
-        LAYERS[2]: "order among equals",
+        SAME: "no change",
+        LAYERS[2]: "other order",
         LAYERS[1]: "other members",
         LAYERS[0]: "other scores",
         FAILED: "no answer",
