@@ -39,7 +39,7 @@ class Columns:
 
     queries: Sequence[str]
     query_codes: NDArray[Any]
-    documents: NDArray[Any]
+    documents: Any
     codes: NDArray[Any]
 
     @classmethod
@@ -111,12 +111,13 @@ class Lists:
     """What rankings and judgements share: for each query a list of documents.
 
     `queries` are text IDs; rows `offsets[i]` to `offsets[i + 1]` belong to `queries[i]`; `documents` is the vocabulary,
-    unique IDs as an object array of text or an int64 array, and `codes` says for each row which of them it is.
+    unique IDs as an object array of text (or what behaves like one: `rankwork.inputs.arrow_text`) or an int64 array;
+    `codes` says for each row which of them it is.
     """
 
     queries: tuple[str, ...]
     offsets: Ints
-    documents: NDArray[Any]
+    documents: Any
     codes: NDArray[Any]
 
     def __len__(self) -> int:
@@ -164,6 +165,9 @@ class Lists:
 
     def codes_of(self, documents: NDArray[Any]) -> Ints:
         """The code of each of these unique IDs, -1 for those that the vocabulary lacks, int64[len(documents)]."""
+        if hasattr(self.documents, "codes_of"):
+            found: Ints = self.documents.codes_of(documents)
+            return found
         wanted = {document: place for place, document in enumerate(documents.tolist())}
         places = np.fromiter(map(wanted.get, self.documents.tolist(), repeat(-1)), np.int64, len(self.documents))
         known = np.flatnonzero(places >= 0)

@@ -195,6 +195,20 @@ def test_a_folder_without_a_workbook_uses_the_one_that_rankwork_came_with(tmp_pa
     assert Store(tmp_path / "evidence").entries() == []
 
 
+@pytest.mark.slow
+def test_lab_opens_the_first_notebook(tmp_path: Path) -> None:
+    workbook(tmp_path, "print(1)")
+    command = [sys.executable, "-m", "rankwork.cli", "lab", "--no-browser", "--allow-root", "--port=0"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    try:
+        addresses = (line for line in process.stderr if "/lab/tree/notebooks/00_start_here.ipynb?token=" in line)
+        assert next(addresses, None) is not None
+    finally:
+        process.kill()
+        process.communicate()
+
+
 def test_a_closed_pipe_is_no_error(files: Path) -> None:
     command = f"{sys.executable} -m rankwork.cli audit run.trec judgements.txt -m R@1 --format json | true"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=files, capture_output=True, text=True)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwork.errors import ContractError, InputError
+from rankwork.inputs.arrow_text import ArrowText, numbers_of
 from rankwork.rankings import Columns, Duplicates, Judgements, Negatives, Rankings
 
 _RUN = ("query", "Q0", "document", "rank", "score", "tag")
@@ -26,7 +27,7 @@ _JUDGEMENTS = ("query", "iteration", "document", "grade")
 _NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _INTEGER = re.compile(rb"[+-]?[0-9]+")
 _NOT_FINITE = {b"nan", b"inf", b"infinity"}
-_LARGEST_BLOCK = 2**30  # one block needs one dictionary; larger files get several, which are then united
+_BLOCK = 2**20  # bytes parsed at a time: what a processor's cache holds
 _EXACT = 2**53  # integers up to here are exact in float64
 
 
@@ -38,12 +39,11 @@ def read_run(path: str | os.PathLike[str], *, ranks: bool = False, duplicates: D
     rank that is not a finite number, a document twice in one query (with `duplicates="keep_first"` the one that scores
     highest stays), a file that is empty, truncated or not UTF-8.
     """
-    name, text = _text_of(path)
-    columns = _fast_columns(text, _RUN, ranks)
+    columns = _fast_columns(path, _RUN, ranks)
     if columns is not None:
         with suppress(ContractError):
             return Rankings.of_columns(*columns, duplicates=duplicates)
-    rows = _careful_rows(name, text, _RUN, ranks, duplicates == "refuse")
+    rows = _careful_rows(*_text_of(path), _RUN, ranks, duplicates == "refuse")
     return Rankings.of_columns(rows.columns, rows.scores(), rows.ranks if ranks else None, duplicates=duplicates)
 
 
@@ -55,14 +55,13 @@ def read_judgements(
     A negative grade means unjudged: the row is left out and counted in `negatives`, or with `negative="refuse"` an
     InputError. InputErrors as for `read_run`.
     """
-    name, text = _text_of(path)
-    columns = _fast_columns(text, _JUDGEMENTS, False)
+    columns = _fast_columns(path, _JUDGEMENTS, False)
     if columns is not None:
         with suppress(ContractError):
             return Judgements.of_columns(
                 columns[0], _whole_if_exact(columns[1]), negative=negative, duplicates=duplicates
             )
-    rows = _careful_rows(name, text, _JUDGEMENTS, False, duplicates == "refuse", negative == "refuse")
+    rows = _careful_rows(*_text_of(path), _JUDGEMENTS, False, duplicates == "refuse", negative == "refuse")
     grades = _whole_if_exact(rows.scores())
     return Judgements.of_columns(rows.columns, grades, negative=negative, duplicates=duplicates)
 
@@ -143,20 +142,32 @@ def _unpacked(name: str, data: bytes) -> bytes:
         raise InputError(f"{name} is a gzip file that is truncated or damaged: {error}") from error
 
 
-def _fast_columns(text: bytes, names: tuple[str, ...], ranks: bool) -> tuple[Any, ...] | None:
+def _fast_columns(path: str | os.PathLike[str], names: tuple[str, ...], ranks: bool) -> tuple[Any, ...] | None:
     """The columns and numbers of well-formed text, and the ranks of a run; None if it must be read line by line."""
     import pyarrow as pa
 
     try:
-        table = _parsed(_normalised(text), names, ranks)
+        table = _parsed(_readable(path), names, ranks)
         columns = _coded(table)
     except (pa.ArrowInvalid, pa.ArrowCapacityError):
         return None
-    scores = table[names[-1] if "grade" in names else "score"].to_numpy()
-    if not len(scores) or b"\0" in text or not (np.abs(scores) < _EXACT).all():
+    scores = numbers_of(table[names[-1] if "grade" in names else "score"].combine_chunks())
+    if not len(scores) or not (np.abs(scores) < _EXACT).all():
         return None
-    rank_column = table["rank"].to_numpy() if ranks else None
+    rank_column = numbers_of(table["rank"].combine_chunks()) if ranks else None
     return (columns, scores, rank_column) if "rank" in names else (columns, scores)
+
+
+def _readable(path: str | os.PathLike[str]) -> Any:
+    """What the reader of columns takes: a plain file itself, which then need not be held, or the text made plain."""
+    import pyarrow as pa
+
+    if _is_plain(path):
+        return pa.OSFile(os.fspath(path))
+    text = _normalised(_text_of(path)[1])
+    if b"\0" in text:
+        raise pa.ArrowInvalid("a NUL")
+    return pa.py_buffer(text)
 
 
 def _normalised(text: bytes) -> bytes:
@@ -166,24 +177,48 @@ def _normalised(text: bytes) -> bytes:
             text = text.replace(space, b" ")
     while b"  " in text:
         text = text.replace(b"  ", b" ")
-    text = text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+    for edge in (b" \n", b"\n "):
+        if edge in text:
+            text = text.replace(edge, b"\n")
+    text = text.strip(b" ")
     if text.startswith(b"#") or b"\n#" in text:
         text = re.sub(rb"(?m)^#[^\n]*\n?", b"", text)
     return text
 
 
-def _parsed(text: bytes, names: tuple[str, ...], ranks: bool) -> Any:
+def _is_plain(path: str | os.PathLike[str]) -> bool:
+    """Whether a file has one space between fields and no comment, control character or byte order mark."""
+    before = b"\n"
+    try:
+        with open(path, "rb") as file:
+            while part := file.read(_BLOCK):
+                if not _is_plain_part(before + part):
+                    return False
+                before = part[-1:]
+            return file.tell() > 0 and before != b" "
+    except OSError:
+        return False
+
+
+def _is_plain_part(part: bytes) -> bool:
+    if (b"#" in part and b"\n#" in part) or part.startswith(b"\n\xef\xbb\xbf"):
+        return False
+    values = np.frombuffer(part, np.uint8)
+    space = values <= ord(" ")
+    control = np.count_nonzero(values < ord(" ")) > np.count_nonzero(values == ord("\n"))
+    return not control and not (space[1:] & space[:-1]).any()
+
+
+def _parsed(source: Any, names: tuple[str, ...], ranks: bool) -> Any:
     import pyarrow as pa
     from pyarrow import csv
 
     coded = pa.dictionary(pa.int32(), pa.string())
-    types = {"query": coded, "document": coded, "score": pa.float64(), "grade": pa.float64(), "rank": pa.int64()}
+    types = {"query": coded, "document": pa.string(), "score": pa.float64(), "grade": pa.float64(), "rank": pa.int64()}
     wanted = [name for name in names if name in types and (name != "rank" or ranks)]
     return csv.read_csv(
-        pa.py_buffer(text),
-        read_options=csv.ReadOptions(
-            column_names=list(names), use_threads=False, block_size=min(len(text) + 1, _LARGEST_BLOCK)
-        ),
+        source,
+        read_options=csv.ReadOptions(column_names=list(names), use_threads=False, block_size=_BLOCK),
         parse_options=csv.ParseOptions(delimiter=" ", quote_char=False),
         convert_options=csv.ConvertOptions(
             column_types=types, include_columns=wanted, null_values=[], strings_can_be_null=False
@@ -192,13 +227,11 @@ def _parsed(text: bytes, names: tuple[str, ...], ranks: bool) -> Any:
 
 
 def _coded(table: Any) -> Columns:
-    query, document = (table[name].unify_dictionaries().combine_chunks() for name in ("query", "document"))
-    return Columns(
-        query.dictionary.to_pylist(),
-        query.indices.to_numpy(),
-        document.dictionary.to_numpy(zero_copy_only=False),
-        document.indices.to_numpy(),
-    )
+    """Documents are coded after parsing, all at once: many small dictionaries would have to be united."""
+    query = table["query"].unify_dictionaries().combine_chunks()
+    document = table["document"].combine_chunks().dictionary_encode()
+    documents, codes = ArrowText(document.dictionary), numbers_of(document.indices)
+    return Columns(query.dictionary.to_pylist(), numbers_of(query.indices), documents, codes)
 
 
 def _whole_if_exact(values: NDArray[Any]) -> NDArray[Any]:
