@@ -80,6 +80,15 @@ def follows_device(request: Request) -> Any:
     return found[np.lexsort((ids, -request.scores[found]))]
 
 
+def lacks_device(request: Request) -> Any:
+    """Right, and has another device in theory."""
+    return contract(request.scores, request.k, request.ids)
+
+
+def not_here(device: str) -> str:
+    return f"no {device} here"
+
+
 def is_interrupted(request: Request) -> Any:
     """As if somebody had pressed Ctrl-C."""
     os.kill(os.getpid(), signal.SIGINT)
@@ -104,6 +113,7 @@ ENGINES = (
     make(fails_with_threads, threaded=True),
     make(follows_length),
     make(follows_device, devices=("cpu", "other")),
+    make(lacks_device, devices=("cpu", "other"), lacks=not_here),
     make(is_interrupted),
     make(follows_variable, restarts={"backwards": {"RANKWORK_TEST_BACKWARDS": "1"}}),
 )

@@ -341,6 +341,23 @@ def test_the_environment_names_no_path_of_this_machine() -> None:
 # Processes
 
 
+def test_ctrl_c_ends_the_experiments_and_is_no_death_of_an_engine() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        in_processes([BY_NAME["is_interrupted"], BY_NAME["right"]], BOOK, "answers")
+
+
+def test_progress_is_told_of_each_process_and_counts_them_beforehand() -> None:
+    told: list[tuple[str, int, int]] = []
+    chosen = [BY_NAME["right"], BY_NAME["follows_variable"], engine("heapq.nlargest")]
+    run_experiments(chosen, progress=lambda *facts: told.append(facts))
+    assert told == [("heapq_nlargest", 1, 3), ("engines_that_fail", 2, 3), ("backwards", 3, 3)]
+
+
+def test_a_report_has_the_engines_in_the_order_in_which_they_were_asked_for() -> None:
+    names = ["numpy.argsort stable", "heapq.nlargest", "numpy.argsort"]
+    assert list(run_experiments(names)["engines"]) == names
+
+
 def test_an_engine_that_dies_is_its_own_error_and_the_others_go_on() -> None:
     chosen = [BY_NAME[name] for name in ("right", "dies", "raises", "leaves", "follows_variable")]
     results = in_processes(chosen, BOOK, "answers")
@@ -504,6 +521,22 @@ def test_an_answer_to_an_input_that_varies_is_said_to_vary_and_not_to_have_chang
     assert compare_reports(arrivals, changed)["counts"]["varies"] == 1
     changed = corrupt(shaky, *OUTCOME, "answers", SIX, value=[0])
     assert compare_reports(shaky, changed)["counts"]["behaviour"] == 1
+
+
+def test_a_device_that_only_one_machine_has_is_its_environment_and_no_behaviour() -> None:
+    with_device = run_experiments([BY_NAME["follows_device"]])
+    without = deepcopy(with_device)
+    for arm in without["engines"]["follows_device"]["outcome"]["settings"]:
+        if arm["kind"] == "device":
+            for field in ("same", "right", "answer"):
+                del arm[field]
+            arm |= {"status": "not run here", "note": "no other here"}
+    compared = compare_reports(with_device, without)
+    assert compared["same_behaviour"]
+    assert [(item["kind"], item["first"], item["second"]) for item in compared["differences"]] == [
+        ("environment", "run", "not run here"), ("environment", "run", "not run here"),
+    ]  # fmt: skip
+    assert compare_reports(without, without)["differences"] == []
 
 
 def test_a_report_of_another_format_is_refused(report: dict[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """A report read by question: what changed in each experiment and how deeply, which promises were kept, what varies.
 
-The three layers are nested: answers with other scores have other members, and other members are another order. So one
-word says how deep a change goes.
+Answers with other scores have other members, as long as they come in score order, and other members are another order.
+So one word says how deep a change goes: the score sequence, else the member set, else the full order.
 """
 
 from collections.abc import Iterator, Mapping
