@@ -124,12 +124,17 @@ def test_beside_itself_every_engine_is_the_same(report: dict[str, Any]) -> None:
 def test_another_answer_elsewhere_shows_in_its_layer(report: dict[str, Any]) -> None:
     other = deepcopy(report)
     other["engines"]["right"]["outcome"]["answers"][SIX] = [0, 1, 3]
-    assert seen(report, "right", "elsewhere", other).text == "0/1/1 of 2"
+    arms = other["engines"]["right"]["outcome"]["settings"]
+    next(arm for arm in arms if (arm["kind"], arm["scores"]) == ("padding", SIX))["answer"] = [0, 2, 1]
+    assert seen(report, "right", "elsewhere", other).text == f"0/1/2 of {2 + len(arms)}"
 
 
 def test_where_the_scores_or_the_engine_are_others_nothing_is_said(report: dict[str, Any]) -> None:
     other = deepcopy(report)
-    other["scores"][SIX]["sha256"] = other["scores"][LEVELS]["sha256"] = "0"
+    assert seen(report, "right", "elsewhere", other).asked > 2
+    other["scores"][SIX]["sha256"] = "0"
+    assert 1 < seen(report, "right", "elsewhere", other).asked < seen(report, "right", "elsewhere", report).asked
+    other["scores"][LEVELS]["sha256"] = "0"
     found = seen(report, "right", "elsewhere", other)
     assert (found.state, found.note) == ("not run here", "not run elsewhere: the scores differ")
     del other["engines"]["right"]

@@ -15,7 +15,7 @@ from rankwork.engines.deviations import load
 from rankwork.engines.differences import varying_inputs
 from rankwork.engines.layers import LAYERS
 from rankwork.engines.running import Report
-from rankwork.engines.saved_scores import LEVELS, SIX, SavedScores
+from rankwork.engines.saved_scores import SIX, SavedScores
 from rankwork.engines.settings import Arm, outcome, recast
 from rankwork.engines.table import case, shown
 
@@ -125,22 +125,30 @@ def _condition(name: str, kind: str, arms: list[Arm]) -> Observation:
 
 
 def _beside(name: str, here: Report, elsewhere: Report) -> Observation:
-    """The answers here beside those of the same engine there, for the inputs that are the same bit for bit."""
+    """The answers here beside those of the same engine there, to every question that is the same bit for bit."""
     entry = elsewhere["engines"].get(name, {"status": "not here", "note": "not in the other report"})
     if entry["status"] != "run":
         return Observation(name, ELSEWHERE, note=f"not run elsewhere: {entry['note']}")
-    common = [about for about in (SIX, LEVELS) if _same_question(here["scores"][about], elsewhere["scores"].get(about))]
-    answers = here["engines"][name]["outcome"]["answers"], entry["outcome"]["answers"]
+    one, other = (_answers(found["outcome"]) for found in (here["engines"][name], entry))
+    books = here["scores"], elsewhere["scores"]
+    common = [question for question in one if question in other and _same_scores(question[-1], *books)]
     changed = []
-    for about in common:
-        scores = SavedScores.from_dict(here["scores"][about]).scores
-        found = outcome(scores, *(np.array(answer[about]) for answer in reversed(answers)))
-        changed.append({layer: not found["same"][layer] for layer in LAYERS})
+    for question in common:
+        scores = SavedScores.from_dict(here["scores"][question[-1]]).scores
+        same = outcome(scores, np.array(one[question]), np.array(other[question]))["same"]
+        changed.append({layer: not same[layer] for layer in LAYERS})
     return _counted(name, ELSEWHERE, changed, note="" if common else "not run elsewhere: the scores differ")
 
 
-def _same_question(one: Mapping[str, Any], other: Mapping[str, Any] | None) -> bool:
-    return other is not None and all(one[name] == other[name] for name in ("sha256", "dtype", "k"))
+def _answers(found: Mapping[str, Any]) -> dict[tuple[str, ...], list[int]]:
+    """Every answer that a report holds whole, by what was asked; the name of the scores comes last."""
+    plain = {("", "", about): answer for about, answer in found["answers"].items()}
+    arms = [arm for arm in found["settings"] if arm["status"] == "run" and not recast(arm)]
+    return plain | {(arm["kind"], arm["condition"], arm["scores"]): arm["answer"] for arm in arms}
+
+
+def _same_scores(about: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return about in other and all(one[about][fact] == other[about][fact] for fact in ("sha256", "dtype", "k"))
 
 
 def repetitions(report: Report) -> list[dict[str, Any]]:
