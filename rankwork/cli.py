@@ -119,13 +119,13 @@ def run(
     return 0 if all(verdicts) and not any(alarms) else FOUND_WANTING
 
 
-def _progress() -> Any:
-    """Show the cell that runs, where somebody is looking; elsewhere say nothing until the end."""
+def _progress(unit: str = "cell ") -> Any:
+    """Show how far it is, where somebody is looking; elsewhere say nothing until the end."""
     if not sys.stderr.isatty():
         return None
 
-    def show(notebook: str, cell: int, cells: int) -> None:
-        click.echo(f"\r\033[K{notebook}: cell {cell} of {cells}", nl=cell == cells, err=True)
+    def show(name: str, done: int, of: int) -> None:
+        click.echo(f"\r\033[K{name}: {unit}{done} of {of}", nl=done == of, err=True)
 
     return show
 
@@ -347,6 +347,45 @@ def doctor(evidence: Path | None, as_json: bool) -> int:
         for finding in findings:
             click.echo(f"{'ok ' if finding.holds else 'BAD'}  {finding.name}: {finding.found}")
     return 0 if all(finding.holds for finding in findings) else FOUND_WANTING
+
+
+@commands.command()
+@click.option(
+    "--only",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Engines whose names begin so; may be repeated (default: all).",
+)
+@click.option(
+    "--compare", "files", nargs=2, type=click.Path(path_type=Path), metavar="A B", help="Compare two reports instead."
+)
+@_as_json
+def engines(names: tuple[str, ...], files: tuple[Path, Path] | None, as_json: bool) -> int:
+    """Observe what other libraries return as the top k: asked again, in other arrivals, under other conditions.
+
+    --json prints the whole report, which another machine or another version can be compared with.
+    """
+    from rankwork.engines import matching, run_experiments, table
+
+    if files and names:
+        raise click.UsageError("--only chooses the engines to run, and --compare runs none")
+    if files:
+        return _compare_engines(*files, as_json=as_json)
+    report = run_experiments(matching(names), progress=_progress(""))
+    click.echo(json.dumps(report) if as_json else table(report))
+    return 0
+
+
+def _compare_engines(first: Path, second: Path, *, as_json: bool) -> int:
+    from rankwork.engines import compare_reports, describe, read_report
+
+    comparison = compare_reports(read_report(first), read_report(second))
+    if as_json:
+        _print_json(comparison)
+    else:
+        click.echo(describe(comparison))
+    return 0 if comparison["same_behaviour"] else FOUND_WANTING
 
 
 @commands.command()

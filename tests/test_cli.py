@@ -30,7 +30,7 @@ def files(tmp_path: Path) -> Path:
 def test_help_names_every_command(tmp_path: Path) -> None:
     done = rankwork("--help", folder=tmp_path)
     assert done.returncode == 0
-    expected = "audit compare doctor export fix import index lab list new reference run show verify"
+    expected = "audit compare doctor engines export fix import index lab list new reference run show verify"
     for command in expected.split():
         assert f"\n  {command} " in done.stdout
 
@@ -105,6 +105,10 @@ def test_bad_files_are_one_sentence_and_exit_2(files: Path, run: str, judgements
         (("show", "abc"), "abc"),
         (("run", "99_nothing"), "99_nothing"),
         (("new", "Not A Name"), "Not A Name"),
+        (("engines", "--only", "lucene"), "no engine's name begins with 'lucene'"),
+        (("engines", "--compare", "nowhere", "run.trec"), "nowhere"),
+        (("engines", "--compare", "run.trec", "run.trec"), "run.trec is not JSON"),
+        (("engines", "--only", "torch", "--compare", "a", "b"), "--compare runs none"),
         (("nosuchcommand",), "nosuchcommand"),
     ],
 )
@@ -267,3 +271,24 @@ def test_what_is_no_record_exits_with_2_and_one_sentence(files: Path, arguments:
     assert done.stderr
     assert "Traceback" not in done.stderr
     assert not list((files / "evidence").glob("[0-9a-f]*"))
+
+
+def test_engines_are_observed_as_a_table_or_as_a_report_that_compares(tmp_path: Path) -> None:
+    """Another answer in the second report is a difference found: exit 1; another version alone is none."""
+    command = ("engines", "--only", "numpy.argsort stable reversed")
+    assert "highest position  yes" in rankwork(*command, folder=tmp_path).stdout
+    done = rankwork(*command, "--json", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    report = json.loads(done.stdout)
+    (tmp_path / "one.json").write_text(done.stdout)
+    entry = report["engines"]["numpy.argsort stable reversed"]
+    entry["version"] = "1.0"
+    (tmp_path / "newer.json").write_text(json.dumps(report))
+    entry["outcome"]["answers"]["six documents"] = [0, 1, 2]
+    (tmp_path / "other.json").write_text(json.dumps(report))
+    same = rankwork("engines", "--compare", "one.json", "newer.json", folder=tmp_path)
+    assert (same.returncode, same.stdout.splitlines()[0]) == (0, "the same behaviour")
+    other = rankwork("engines", "--compare", "one.json", "other.json", folder=tmp_path)
+    assert (other.returncode, other.stdout.splitlines()[0]) == (1, "another behaviour")
+    facts = json.loads(rankwork("engines", "--compare", "one.json", "other.json", "--json", folder=tmp_path).stdout)
+    assert (facts["same_behaviour"], facts["counts"]["behaviour"]) == (False, 1)
