@@ -22,19 +22,21 @@ SIX_GRADES = {"A": 1, "B": 2, "C": 0, "D": 3}
 """Grades for the six documents: those of `SIX_RELEVANT` are positive, C was judged and found not relevant."""
 
 CONVENTIONS: dict[str, dict[str, float]] = {
+    "found": {"i": 2.0, "j": 1.0},
     "tied": {"a": 3.0, "c": 2.0, "b": 2.0, "d": 2.0},
     "late": {"e": 4.0, "f": 3.0, "g": 2.0, "h": 1.0},
     "empty": {"a": 1.0},
 }
 CONVENTIONS_GRADES: dict[str, dict[str, float]] = {
+    "found": {"i": 1},
     "tied": {"b": 0.5, "c": 3, "d": 1},
     "late": {"h": 2},
     "empty": {"a": 0},
     "missing": {"x": 1},
 }
-"""A run and judgements in which every convention of a protocol decides something: three tied documents of different
-grade, one of them between 0 and 1; a relevant document at rank 4; a list of one document without a relevant one; and a
-query without a result."""
+"""A run and judgements in which the conventions of a protocol decide something: a relevant document on top; three tied
+documents of different grade, one of them between 0 and 1; a relevant document at rank 4; a list of one document without
+a relevant one; and a query without a result."""
 
 JAVA: dict[str, dict[str, float]] = {
     "q-1": {"c-noise": 4.0, "c-g1": 3.0, "c-zgc": 2.0, "c-other": 1.0},
