@@ -60,8 +60,14 @@ SOLUTIONS: dict[str, list[Any]] = {
     "03.1": [(0.2, 0.8), (Fraction(1, 5), Fraction(4, 5))],
     # Where all tied documents are relevant, it does not matter which of them are selected.
     "03.2": [([("A", 9), ("B", 8), ("C", 8), ("D", 8)], {"B", "C", "D"})],
-    # Three relevant documents must fit into the slots, and as many others in their place.
-    "03.3": [6],
+    # float16 keeps 11 significant bits: from 2048 on it holds no odd number, and from 4 on it steps by .0039.
+    "03.3": [(2048, 2049), (5.0, 5.001)],
+    # Eight halves and two ones, over ten.
+    "04.1": [0.6, Fraction(3, 5)],
+    # Under java the alias MRR@3 is not cut at 3, and any positive grade is relevant.
+    "04.2": ["RR(rel=1)@3", "recip_rank(rel=1)@3"],
+    # A judged query without a result counts as 0, or is left out.
+    "04.3": [({"q": {"a": 1.0}}, {"q": {"a": 1}, "r": {"a": 1}})],
     # Three queries are certain; the fourth is 0 or 1, each as likely, and counts a quarter.
     "05.1": [(0.75, 1)],
     "05.2": [0.125, Fraction(1, 8)],
@@ -88,7 +94,14 @@ MISTAKES: dict[str, list[Any]] = {
     ],
     "03.1": [(0.25, 1), (0.2, 1)],
     "03.2": [([("A", 9), ("B", 8), ("C", 8), ("D", 8)], {"B"}), ([("A", 9), ("B", 8), ("C", 7), ("D", 6)], {"B"})],
-    "03.3": [3, 5, 10],
+    "03.3": [(2047, 2048), (1.0, 1.0001), (16777216.0, 16777217.0), (2.0, 2.0)],
+    "04.1": [0.5, 0.4, 0.7],
+    "04.2": ["MRR@3", "RR@3", "MRR(rel=1)@3", "RR(rel=1)"],
+    "04.3": [
+        ({"q": {"a": 1.0}}, {"q": {"a": 1}}),
+        ({"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1}, "r": {"a": 1}}),
+        ({"q": {"a": 1.0}, "r": {"b": 1.0}}, {"q": {"a": 1}, "r": {"a": 1}}),
+    ],
     "05.1": [(0, 1), (0.875, 1)],
     "05.2": [0.5, 0.25],
     "05.3": [({"q": {"a": 1.0, "b": 1.0}}, {"q": {"b": 1}}), ({"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 1}})],
@@ -105,7 +118,10 @@ MISSHAPEN: dict[str, list[Any]] = {
     "02.3": [7, lambda scores: scores, lambda scores, k: "abc"],
     "03.1": [0.2],
     "03.2": [([("A", 9)], {"A"})],
-    "03.3": ["many"],
+    "03.3": [0.5, ("a", "b")],
+    "04.1": ["more"],
+    "04.2": ["reciprocal", 3],
+    "04.3": ["run", {"q": {"a": 1.0}}],
     "05.1": [0.75],
     "05.2": ["small"],
     "05.3": [{"q": {"a": 1.0}}],
