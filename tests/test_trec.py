@@ -9,8 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rankwork.errors import InputError, RankworkError
-from rankwork.inputs import trec
+from rankwork.inputs.text_blocks import whole_text
 from rankwork.inputs.trec import read_judgements, read_run, run_lines, write_run
+from rankwork.inputs.trec_columns import RUN
+from rankwork.inputs.trec_lines import all_rows
 from rankwork.rankings import Rankings
 
 GOOD = b"q1 Q0 a 1 2.5 tag\nq1 Q0 b 2 2.5 tag\nq2 Q0 a 1 -1e3 tag\n"
@@ -168,8 +170,8 @@ def test_the_fast_reader_agrees_with_the_careful_one(tmp_path: Path, junk: bytes
     except RankworkError:
         fast = {}
     try:
-        name, text = trec._text_of(path)
-        rows = trec._careful_rows(name, text, trec._RUN, False, True)
+        name, text = whole_text(path)
+        rows = all_rows(name, text, RUN, False, True)
         careful = rows_of(Rankings.of_columns(rows.columns, rows.scores()))
     except RankworkError:
         careful = {}
