@@ -108,11 +108,11 @@ def _action(crate: Any, kept: Mapping[str, Any], entities: Mapping[str, Any]) ->
 
 
 def _software(crate: Any, kept: Mapping[str, Any]) -> list[Any]:
-    """Python, the libraries that could take part, and rankwork, each with its version and its page."""
+    """Python, the libraries that could take part, and rankwork, each with its version and its package URL."""
     pages = {"rankwork": "#rankwork", "python": "https://www.python.org/"}
     versions = {"rankwork": kept["rankwork"], **kept["recipe"]["versions"]}
     return [
-        _application(crate, pages.get(name, f"https://pypi.org/project/{name}/{version}/"), name, version)
+        _application(crate, pages.get(name, f"pkg:pypi/{name}@{version}"), name, version)
         for name, version in sorted(versions.items())
     ]
 
