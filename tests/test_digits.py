@@ -1,5 +1,7 @@
 """scikit-learn's digits as a retrieval set, checked pixel by pixel on a few queries."""
 
+from typing import Any
+
 import pytest
 from sklearn.datasets import load_digits
 
@@ -48,6 +50,6 @@ def test_most_queries_tie_across_rank_ten() -> None:
         ({"threshold": 17}, "threshold must be an integer between 1 and 16, got 17"),
     ],
 )
-def test_numbers_out_of_range_are_refused(arguments: dict[str, int], message: str) -> None:
+def test_numbers_out_of_range_are_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         digits(**arguments)

@@ -41,7 +41,7 @@ def rows_of(run: Rankings) -> dict[str, list[tuple[str, float]]]:
         GOOD.replace(b"\n", b"\n\n \t\n"),
         b"\xef\xbb\xbf" + GOOD,
         b"# a comment\n" + GOOD + b"#another\n  # and another",
-        gzip.compress(GOOD),
+        gzip.compress(GOOD, mtime=0),
         GOOD.replace(b"tag\n", b"tag and more, as trec_eval allows\n"),
         GOOD.replace(b"2.5", b"+2.5"),
         GOOD.replace(b"2.5", b"25e-1"),
@@ -79,8 +79,8 @@ def test_one_run_in_many_dresses(tmp_path: Path, data: bytes) -> None:
         (b" \n\r\n", "run.trec is empty"),
         (b"# nothing else\n", "run.trec is empty: it holds comments only"),
         (GOOD.decode().encode("utf-16"), "run.trec is UTF-16 text: it must be UTF-8"),
-        (gzip.compress(GOOD)[:-9], "run.trec is a gzip file that is truncated or damaged"),
-        (gzip.compress(GOOD)[:12] + b"junk", "run.trec is a gzip file that is truncated or damaged"),
+        (gzip.compress(GOOD, mtime=0)[:-9], "run.trec is a gzip file that is truncated or damaged"),
+        (gzip.compress(GOOD, mtime=0)[:12] + b"junk", "run.trec is a gzip file that is truncated or damaged"),
     ],
 )
 def test_what_cannot_be_read_is_named(tmp_path: Path, data: bytes, message: str) -> None:

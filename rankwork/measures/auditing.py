@@ -148,6 +148,11 @@ class Audit:
         asked = {name: parse(name) for name in self.results}
         return self if order == self.order else Audit(setting, {n: _result(n, m, setting) for n, m in asked.items()})
 
+    def of_run(self, run: Rankings) -> "Audit":
+        """The same measures, judgements and conventions for other rankings. Errors as for `audit`."""
+        judgements, protocol = self.setting.joined.judgements, self.setting.protocol
+        return audit(run, judgements, list(self.results), protocol=protocol, order=self.order, depth=self.setting.depth)
+
     def mean(self, name: str, *, weights: Weights | None = None, among: Iterable[str] | None = None) -> Mean:
         """The mean of a measure: each query alike, or by `weights`, such as how often it is asked.
 

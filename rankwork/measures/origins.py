@@ -165,6 +165,34 @@ def by_order(audit: Audit) -> dict[str, dict[str, float | None]]:
     }
 
 
+def by_evaluator(audit: Audit) -> dict[str, dict[str, float | None]]:
+    """Each measure's mean by the order in which an evaluator resolves ties, and the type in which it compares scores.
+
+    Only what ties do is changed: every other convention stays that of the audit. pytrec_eval and ir_measures compare in
+    float32, and ir_measures resolves RR@k by ascending IDs, everything else by descending ones.
+
+    >>> from rankwork.measures.auditing import audit
+    >>> found = by_evaluator(audit({"q": {"b": 1.0, "a": 1.0}}, {"q": {"a": 1}}, ["RR", "RR@10"]))
+    >>> found["trec_eval"], found["ir_measures"]
+    ({'RR': 0.5, 'RR@10': 0.5}, {'RR': 0.5, 'RR@10': 1.0})
+    """
+    orders = {order: _means(audit.reordered(order)) for order in ("id_asc", "id_desc", "input")}
+    narrow = audit.of_run(_as_float32(audit.setting.joined.run))
+    descending, ascending = (_means(narrow.reordered(order)) for order in ("id_desc", "id_asc"))
+    cut_rr = {name for name, result in audit.results.items() if result.resolved.name == "RR" and result.resolved.cutoff}
+    return {
+        "the contract": orders["id_asc"],
+        "trec_eval": orders["id_desc"],
+        "pytrec_eval": descending,
+        "ir_measures": {name: (ascending if name in cut_rr else descending)[name] for name in audit.results},
+        "the file": orders["input"],
+    }
+
+
+def _means(audit: Audit) -> dict[str, float | None]:
+    return {name: result.mean.contract for name, result in audit.results.items()}
+
+
 def notes(run: Rankings) -> list[str]:
     """What a reader of an audit must know of the scores' origin, a sentence each."""
     found = []
