@@ -22,7 +22,7 @@ from rankwork.inputs.trec_columns import JUDGEMENTS, RUN, Gathering, Part, part_
 from rankwork.inputs.trec_lines import EXACT, all_rows, rows_of, whole_if_exact
 from rankwork.rankings import Columns, Duplicates, Judgements, Negatives, Rankings
 
-__all__ = ["read_judgements", "read_run", "run_lines", "write_run"]
+__all__ = ["parts_of_file", "read_judgements", "read_run", "run_lines", "write_run"]
 
 
 def read_run(path: str | os.PathLike[str], *, ranks: bool = False, duplicates: Duplicates = "refuse") -> Rankings:
@@ -115,14 +115,15 @@ def _fast_columns(
 ) -> tuple[Columns, NDArray[np.float64], NDArray[np.int64] | None] | None:
     """The coded columns, numbers and ranks of a file; None if there are none, or if numbers need all their digits."""
     gathering = Gathering(ranks)
-    for part in _parts(path, names, ranks, unique):
+    for part in parts_of_file(path, names, ranks, unique):
         if not (np.abs(part.numbers) < EXACT).all():
             return None
         gathering.add(part)
     return gathering.columns() if len(gathering) else None
 
 
-def _parts(path: str | os.PathLike[str], names: tuple[str, ...], ranks: bool, unique: bool) -> Iterator[Part]:
+def parts_of_file(path: str | os.PathLike[str], names: tuple[str, ...], ranks: bool, unique: bool) -> Iterator[Part]:
+    """The rows of a file, a block of lines at a time. InputError for a line that cannot be read."""
     name, line = Path(path).name, 1
     for block in blocks(path):
         part = part_of(block, names, ranks)

@@ -194,6 +194,17 @@ class Gathering:
     def __len__(self) -> int:
         return len(self._numbers.values)
 
+    @property
+    def queries(self) -> set[str]:
+        """The queries that have a row."""
+        return set(self._queries)
+
+    @property
+    def last_query(self) -> str:
+        """The query of the last row."""
+        code = int(self._query_codes.values[-1])
+        return list(self._queries)[code]
+
     def add(self, part: Part) -> None:
         """Add rows behind the others."""
         places = [self._queries.setdefault(query, len(self._queries)) for query in part.queries]

@@ -57,35 +57,36 @@ def audit(
     >>> audit({"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1}}, ["R@1"]).to_json()["per_query"]["q"]["R@1"]
     {'contract': 1.0, 'min': 0.0, 'expected': 0.5, 'max': 1.0, 'std': 0.5, 'reason': None}
     """
-    asked = _parsed(measures)
+    asked = parsed(measures)
     setting = setting_of(joined_run(run, judgements, protocol, order), protocol, order, depth)
     return Audit(setting, {name: _result(name, measure, setting) for name, measure in asked.items()})
 
 
 def joined_run(run: Run, judgements: Judged, protocol: str | Protocol, order: str | None) -> Joined:
     """The run and the judgements, read as the protocol reads them, and joined. Errors as for `audit`."""
-    conventions, chosen = _conventions(protocol, order)
+    conventions, chosen = conventions_of(protocol, order)
     return Joined.of(_rankings(run, conventions, chosen), _judgements(judgements, conventions))
 
 
 def read_judged(judgements: Judged, protocol: str | Protocol) -> Judgements:
     """The judgements as the protocol reads them, to be used for several runs. Errors as for `audit`."""
-    return _judgements(judgements, _conventions(protocol, None)[0])
+    return _judgements(judgements, conventions_of(protocol, None)[0])
 
 
 def read_ranked(run: Run, protocol: str | Protocol, order: str | None) -> Rankings:
     """The run as the protocol reads it, with its rank column where the order needs it. Errors as for `audit`."""
-    return _rankings(run, *_conventions(protocol, order))
+    return _rankings(run, *conventions_of(protocol, order))
 
 
 def setting_of(joined: Joined, protocol: str | Protocol, order: str | None, depth: int | None) -> Setting:
     """What measures are evaluated on. Errors as for `audit`."""
-    conventions, chosen = _conventions(protocol, order)
+    conventions, chosen = conventions_of(protocol, order)
     _check_depth(depth, joined)
     return Setting(joined, conventions, chosen, depth)
 
 
-def _conventions(protocol: str | Protocol, order: str | None) -> tuple[Protocol, str]:
+def conventions_of(protocol: str | Protocol, order: str | None) -> tuple[Protocol, str]:
+    """The protocol by its name, and the order of ties: its own, or the one asked for. Errors as for `audit`."""
     conventions = Protocol.named(protocol) if isinstance(protocol, str) else protocol
     chosen = conventions.order if order is None else order
     check_order(chosen, AUDIT_ORDERS)
@@ -257,7 +258,8 @@ class Audit:
 _HEAD = ("measure", "resolved", "queries", *FIELDS)
 
 
-def _parsed(measures: Iterable[str | Measure] | str | Measure) -> dict[str, Measure]:
+def parsed(measures: Iterable[str | Measure] | str | Measure) -> dict[str, Measure]:
+    """The measures by the names they were asked for. Errors as for `audit`."""
     asked = [measures] if isinstance(measures, str | Measure) else list(measures)
     if not asked:
         raise ContractError("there must be at least one measure, such as R@10")
