@@ -66,6 +66,8 @@ def queries(audit: Audit, measure: str, *, most: int = 40) -> "Figure":
             values.expected[query],
             values.contract[query],
         )
+    if not shown:
+        axes.text(0.5, 0.5, "no query has a range", color=_TEXT, fontsize=11, ha="center", va="center")
     axes.set_yticks(range(len(shown)), [audit.queries[query] for query in shown])
     axes.set_ylim(max(len(shown), 2) - 0.4, -0.6)
     ranged = int((widths > 0).sum())
@@ -254,10 +256,21 @@ def _order_panel(axes: "Axes", name: str, audits: Mapping[str, Audit]) -> None:
         if value is not None:
             label = "" if place else "the mean by this order"
             axes.plot(value, place, color=_CONTRACT, marker="D", fillstyle="none", mew=2, linestyle="none", label=label)
+    _at_least(axes, _NARROWEST)
     axes.set_yticks(range(len(audits)), list(audits))
     axes.set_ylim(len(audits) - 0.4, -0.6)
     bounds = " (bounds: the list was cut)" if mean.censored else ""
     axes.set_title(f"{name}{bounds}", loc="left", fontsize=12, color=_TEXT)
+
+
+_NARROWEST = 0.001  # a scale of means shows no less: what is beyond the fourth decimal is not read
+
+
+def _at_least(axes: "Axes", width: float) -> None:
+    """Widen the scale to this width, if it is narrower."""
+    low, high = axes.get_xlim()
+    missing = max(width - (high - low), 0) / 2
+    axes.set_xlim(low - missing, high + missing)
 
 
 def widths(audit: Audit, measure: str) -> "Figure":
@@ -345,6 +358,7 @@ def _rows_of_means(means: Mapping[str, Mean], texts: Mapping[str, str], label: s
         axes.annotate(
             texts[name], (1.01, place), xycoords=("axes fraction", "data"), va="center", color=_TEXT, fontsize=11
         )
+    _at_least(axes, _NARROWEST)
     axes.set_yticks(range(len(means)), list(means))
     axes.set_ylim(max(len(means), 2) - 0.4, -0.6)
     axes.set_xlabel(label)
@@ -380,6 +394,8 @@ def differences(difference: Difference) -> "Figure":
         axes.plot(
             places, value[shown], color=colour, marker=marker, fillstyle=fill, markersize=5, ls="none", label=label
         )
+    if not len(drawn):
+        axes.text(0.5, 0.6, "no order makes a difference", transform=axes.transAxes, color=_TEXT, ha="center")
     count = f"{len(drawn)} of {len(difference.queries)} queries, by the contract's difference"
     axes.set_xlabel(f"{count}; {difference.equal} equal by every order")
     axes.set_xticks([])
