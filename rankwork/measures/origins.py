@@ -168,8 +168,8 @@ def by_order(audit: Audit) -> dict[str, dict[str, float | None]]:
 def by_evaluator(audit: Audit) -> dict[str, dict[str, float | None]]:
     """Each measure's mean by the order in which an evaluator resolves ties, and the type in which it compares scores.
 
-    Only what ties do is changed: every other convention stays that of the audit. pytrec_eval compares in float32, and so
-    does ir_measures, which asks it; but RR@k ir_measures computes itself, in float64 and by ascending IDs.
+    Only what ties do is changed: every other convention stays that of the audit. pytrec_eval compares in float32, and
+    so does ir_measures, which asks it; but RR@k ir_measures computes itself, in float64 and by ascending IDs.
 
     >>> from rankwork.measures.auditing import audit
     >>> found = by_evaluator(audit({"q": {"b": 1.0, "a": 1.0}}, {"q": {"a": 1}}, ["RR", "RR@10"]))
