@@ -83,13 +83,22 @@ def test_narrow_ranges_are_not_called_bad() -> None:
 
 
 def test_a_large_group_that_leaves_less_than_a_small_one_is_pointed_out() -> None:
-    """Nine tied without a relevant document, two tied with one."""
-    run = {"large": dict.fromkeys("abcdefghi", 1.0), "small": {"a": 1.0, "b": 1.0}}
+    """Ten tied without a relevant document, two tied with one; four are not many."""
+    run = {"large": dict.fromkeys("abcdefghij", 1.0), "small": {"a": 1.0, "b": 1.0}}
     _, groups = by_query(audit(run, {"large": {"x": 1}, "small": {"a": 1}}, "R@1"), "R@1")
     assert groups == (
-        "R@1: 2 of 2 queries tie across the cut, and 1 of those have no range. The largest group there, 9 documents "
+        "R@1: 2 of 2 queries tie across the cut, and 1 of those have no range. The largest group there, 10 documents "
         "(query large), leaves a range of 0.0000; the widest, 1.0000, comes of 2. Many ties need not mean a wide range."
     )
+    run["large"] = dict.fromkeys("abcd", 1.0)
+    _, groups = by_query(audit(run, {"large": {"x": 1}, "small": {"a": 1}}, "R@1"), "R@1")
+    assert groups.endswith("the widest, 1.0000, comes of 2.")
+
+
+def test_of_equally_large_groups_the_one_with_the_widest_range_is_named() -> None:
+    run = {"harmless": {"a": 1.0, "b": 1.0}, "open": {"a": 1.0, "b": 1.0}}
+    _, groups = by_query(audit(run, {"harmless": {"x": 1}, "open": {"a": 1}}, "R@1"), "R@1")
+    assert groups.endswith("The largest group there, 2 documents (query open), leaves a range of 1.0000.")
 
 
 def test_without_ties_at_the_cut_the_ranges_are_said_to_come_from_above_it() -> None:

@@ -10,6 +10,7 @@ from rankwork.measures.systems import Difference, Standing, Systems
 
 UNSEEN = 0.00005  # in a mean of four decimals
 RARELY = 0.25  # of the averaged queries have a range, or fewer
+MANY = 10  # tied documents
 BADLY = 0.25  # of the expected mean is what these ranges measure on average, or more
 
 
@@ -111,14 +112,16 @@ def _groups_sentence(audit: Audit, result: Result) -> str:
         return f"{result.name}: no query ties across the cut{above}."
     tied = result.values.details["tied"]
     harmless = int((widths[split] == 0).sum())
-    largest, widest = int(split[np.argmax(tied[split])]), int(split[np.argmax(widths[split])])
+    widest = int(split[np.argmax(widths[split])])
+    largest = int(split[np.lexsort((-widths[split], -tied[split]))[0]])
     ties = f"{len(split)} of {result.mean.queries} queries {'ties' if len(split) == 1 else 'tie'} across the cut"
     group = f"The largest group there, {tied[largest]} documents (query {audit.queries[largest]})"
     text = f"{result.name}: {ties}, and {harmless} of those have no range. {group}, leaves a range of"
     text += f" {widths[largest]:.4f}"
     if widths[largest] == widths[widest]:
         return f"{text}."
-    return f"{text}; the widest, {widths[widest]:.4f}, comes of {tied[widest]}. Many ties need not mean a wide range."
+    text = f"{text}; the widest, {widths[widest]:.4f}, comes of {tied[widest]}."
+    return f"{text} Many ties need not mean a wide range." if tied[largest] >= MANY else text
 
 
 def of_difference(difference: Difference) -> list[str]:
