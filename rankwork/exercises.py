@@ -9,9 +9,16 @@ from dataclasses import dataclass
 from math import factorial, isclose, perm
 from typing import Any
 
+import numpy as np
+
 from rankwork.contract.checks import SIX, Ranker, Rows, run_checks
 from rankwork.contract.reference import rank
 from rankwork.contract.ties import boundary, recall_range
+from rankwork.engines import engine
+from rankwork.engines.layers import agreement, contract, layers
+from rankwork.engines.saved_scores import make
+from rankwork.engines.settings import cast
+from rankwork.engines.shrink import Case, small_cases
 from rankwork.errors import InputError
 from rankwork.inputs import toy
 from rankwork.measures.auditing import audit
@@ -105,6 +112,27 @@ def _outcome(ranker: Ranker, rows: Rows, k: int) -> tuple[Any, ...] | None:
         return None
 
 
+def _first_tie_in_bfloat16(answer: Any) -> bool:
+    pairs = ((n, cast(np.array([n, n + 1], dtype=np.float32), "bfloat16")) for n in range(1, 10_000))
+    return _same_number(answer, next(n for n, pair in pairs if pair[0] == pair[1]))
+
+
+def _right_members_read_backwards(answer: tuple[Any, int]) -> bool:
+    row, k = np.array(answer[0], dtype=np.float64), answer[1]
+    found = layers(row, engine("numpy.argsort stable reversed").select(row, k))
+    same = agreement(found, layers(row, contract(row, k)))
+    return same["member set"] and not same["full order"]
+
+
+def _selects_by_position(answer: Callable[[Any, int], Iterable[int]]) -> bool:
+    """On all small arrangements of ties, on zeros of both signs, and on rows so long that sorts become unstable."""
+    large = [Case(saved.scores, saved.k) for saved in make(seed=0).values()]
+    return all(
+        [int(position) for position in answer(case.scores.copy(), case.k)] == contract(case.scores, case.k).tolist()
+        for case in (*small_cases(), *large)
+    )
+
+
 def _ends_with_one_not_retrieved(answer: tuple[Any, Any]) -> bool:
     rows = [("above", 2), *((f"tied {number}", 1) for number in range(10))]
     limits = recall_range(rows, ["above", "tied 0", "tied 1", "tied 2", "not retrieved"], 5)
@@ -178,6 +206,9 @@ EXERCISES: Mapping[str, Exercise] = {
     "01.1": Exercise("a set of numbers, such as {1, 6}", _open_cuts),
     "01.2": Exercise("a number of arrivals", _arrivals_with_the_right_members),
     "01.3": Exercise("(ranker, rows, k): a function called as rank is, and its input", _passes_all_and_is_wrong),
+    "02.1": Exercise("a number of the scores, such as 10", _first_tie_in_bfloat16),
+    "02.2": Exercise("(scores, k), such as ([2.0, 1.0], 1)", _right_members_read_backwards),
+    "02.3": Exercise("a function, such as lambda scores, k: range(k)", _selects_by_position),
     "03.1": Exercise("a pair, such as (0.25, 0.5)", _ends_with_one_not_retrieved),
     "03.2": Exercise("(rows, relevant): rows of (ID, score), and IDs", _tie_without_a_range),
     "03.3": Exercise("a pair of scores, such as (0.25, 0.5)", _tied_by_float16_alone),

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from io import BytesIO
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,8 @@ import numpy as np
 from rankwork.contract import ties
 from rankwork.contract.reference import candidates, ordered
 from rankwork.contract.ties import recall_distribution
+from rankwork.engines.layers import LAYERS
+from rankwork.engines.overview import AGAIN, ARRIVAL, ELSEWHERE, FAILED, NONE, NOT_RUN, SAME, Observation
 from rankwork.errors import ContractError
 from rankwork.measures.auditing import Audit, audit
 from rankwork.measures.means import Mean
@@ -24,6 +27,7 @@ from rankwork.rankings import Judgements, Rankings
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
 _RANGE = "#9ecae1"
 _EXPECTED = "#08519c"
@@ -130,14 +134,14 @@ def _mark_boundary(axes: "Axes", found: Audit, k: int) -> None:
     axes.set_title(f"k = {k}: {above} above, {tied} tied, {k - above} slots", color=_TEXT, fontsize=11)
 
 
-def _canvas(*, height: float) -> tuple["Figure", "Axes"]:
-    figure, (axes,) = _panels(1, height=height)
+def _canvas(*, height: float, width: float = 8.0) -> tuple["Figure", "Axes"]:
+    figure, (axes,) = _panels(1, height=height, width=width)
     return figure, axes
 
 
-def _panels(count: int, *, height: float) -> tuple["Figure", list["Axes"]]:
+def _panels(count: int, *, height: float, width: float = 8.0) -> tuple["Figure", list["Axes"]]:
     """A figure that no window system and no global state knows of, with panels one above the other."""
-    figure = _figure_class()(figsize=(8.0, height), layout="constrained")
+    figure = _figure_class()(figsize=(width, height), layout="constrained")
     panels = [figure.add_subplot(count, 1, place + 1) for place in range(count)]
     for axes in panels:
         axes.spines[["top", "right"]].set_visible(False)
@@ -464,3 +468,102 @@ def _boundary_legend(axes: "Axes", cut: ties.Boundary) -> None:
         Patch(color="#cccccc", label="below"),
     ]
     axes.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False, fontsize=11)
+
+
+def winners(positions: Mapping[str, Sequence[int]]) -> "Figure":
+    """Who wins one place among n equal scores, n = 1, 2, ...: the selected position of each engine over n.
+
+    Above the dashed line, the last position, nothing can lie. ContractError where there is no engine.
+    """
+    if not positions:
+        raise ContractError("there must be at least one engine, got none")
+    most = max(map(len, positions.values()))
+    figure, axes = _canvas(height=3.6)
+    axes.plot([1, most], [0, most - 1], color="#999999", linestyle="--", linewidth=1, label="the last position")
+    looks = zip((_EXPECTED, _CONTRACT, _RANGE, "#cccccc"), "oDs^", strict=True)
+    for place, ((name, selected), (colour, marker)) in enumerate(zip(positions.items(), cycle(looks), strict=False)):
+        # Where engines agree, the first one lies on top, and the next ones look out behind it.
+        size, above = 3.5 + 2.5 * place, len(positions) + 2 - place
+        counts = range(1, len(selected) + 1)
+        axes.plot(
+            counts, selected, color=colour, marker=marker, markersize=size, mew=0, ls="none", zorder=above, label=name
+        )
+    axes.set_xlabel("how many equal scores there are")
+    axes.set_ylabel("position that wins")
+    axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, fontsize=11)
+    return figure
+
+
+# How deep a change goes: the word in the cell, its colour, and the colour of the word.
+_DEPTHS = {
+    SAME: ("same", "#f2f2f2", _TEXT),
+    LAYERS[2]: ("order", "#fdd0a2", _TEXT),
+    LAYERS[1]: ("members", "#f16913", "#000000"),
+    LAYERS[0]: ("scores", "#7f2704", "#ffffff"),
+    FAILED: ("failed", "#9ecae1", "#000000"),
+    NOT_RUN: ("not run", "#ffffff", "#777777"),
+    NONE: ("", "#ffffff", _TEXT),
+}
+
+
+def engines(observations: Sequence[Observation]) -> "Figure":
+    """A map of engines and experiments: the word and the colour of a cell say how deep the deepest change went.
+
+    "same": no answer changed. "order": only the order among equal scores. "members": other documents. "scores": not
+    even the scores are the same. "failed": no answer changed, but one was missing. Empty: the engine has no such
+    condition. ContractError where nothing was observed.
+    """
+    if not observations:
+        raise ContractError("there must be at least one observation, got none")
+    names = list(dict.fromkeys(seen.engine for seen in observations))
+    columns = _columns([seen.experiment for seen in observations])
+    figure, axes = _canvas(height=1.2 + 0.26 * len(names), width=9.5)
+    for seen in observations:
+        _cell(axes, columns[seen.experiment], names.index(seen.engine), seen.state)
+    axes.set_xlim(-0.6, max(columns.values()) + 0.6)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.set_yticks(range(len(names)), names, fontsize=9)
+    axes.set_xticks(list(columns.values()), list(columns), fontsize=9)
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    figure.legend(
+        handles=_depth_handles(), loc="outside lower center", ncols=6, frameon=False, fontsize=10, columnspacing=1.2
+    )
+    return figure
+
+
+def _columns(experiments: Iterable[str]) -> dict[str, float]:
+    """The place of each experiment; a gap parts the repetition, the arrival, the conditions, and elsewhere."""
+    places: dict[str, float] = {}
+    place = -1.0
+    for name in dict.fromkeys(experiments):
+        place += 1.25 if places and (name in (ARRIVAL, ELSEWHERE) or {AGAIN, ARRIVAL} & {list(places)[-1]}) else 1
+        places[name] = place
+    return places
+
+
+def _cell(axes: "Axes", x: float, y: float, state: str) -> None:
+    from matplotlib.patches import Rectangle
+
+    word, colour, ink = _DEPTHS[state]
+    hatch = "///" if state == NOT_RUN else None
+    axes.add_patch(Rectangle((x - 0.48, y - 0.46), 0.96, 0.92, facecolor=colour, edgecolor="#dddddd", hatch=hatch))
+    axes.text(x, y, word, ha="center", va="center", color=ink, fontsize=7.5)
+
+
+def _depth_handles() -> list["Patch"]:
+    from matplotlib.patches import Patch
+
+    meanings = {
+        SAME: "no change",
+        LAYERS[2]: "other order",
+        LAYERS[1]: "other members",
+        LAYERS[0]: "other scores",
+        FAILED: "no answer",
+        NOT_RUN: NOT_RUN,
+    }
+    return [
+        Patch(facecolor=_DEPTHS[state][1], edgecolor="#dddddd", label=text, hatch="///" if state == NOT_RUN else None)
+        for state, text in meanings.items()
+    ]

@@ -206,7 +206,7 @@ def test_unknown_words_are_refused(arguments: dict[str, Any], message: str) -> N
 
 def test_what_is_neither_file_nor_table_is_refused() -> None:
     with pytest.raises(InputError, match=r"run must be a file's path, a dict of dicts, or .*; got int"):
-        audit(3, JUDGED, ["R@1"])  # type: ignore[arg-type]
+        audit(3, JUDGED, ["R@1"])
 
 
 def test_the_tables_hold_what_the_json_holds() -> None:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rankwork.contract.reference import rank
@@ -46,6 +47,15 @@ SOLUTIONS: dict[str, list[Any]] = {
         (lets_infinity_in, [("A", math.inf), ("B", 1.0)], 1),
         (orders_ids_by_length, [("d9", 1.0), ("d10", 1.0)], 1),
     ],
+    # Eight bits of significand: 257 lies half-way between 256 and 258, and goes to the even one.
+    "02.1": [256],
+    # Where all tied documents get a slot, reading backwards only turns them round.
+    "02.2": [([0, 0], 2), ([3.0, 8.0, 8.0, 1.0], 2)],
+    "02.3": [
+        lambda scores, k: np.argsort(-scores, kind="stable")[:k],
+        lambda scores, k: np.lexsort((np.arange(len(scores)), -scores))[:k],
+        lambda scores, k: sorted(range(len(scores)), key=lambda position: -scores[position])[:k],
+    ],
     # Four slots: the seven tied documents that are not relevant fill them, or the three relevant ones get in.
     "03.1": [(0.2, 0.8), (Fraction(1, 5), Fraction(4, 5))],
     # Where all tied documents are relevant, it does not matter which of them are selected.
@@ -75,9 +85,16 @@ MISTAKES: dict[str, list[Any]] = {
         (orders_ids_by_length, [("a", 1.0), ("b", 1.0)], 1),
         (lambda rows, k, policy="by_id": (), [("A", 1.0)], 1),
     ],
+    "02.1": [257, 2048, 128],
+    "02.2": [([0, 0], 1), ([2.0, 1.0], 1)],
+    "02.3": [
+        lambda scores, k: np.argsort(scores, kind="stable")[::-1][:k],
+        lambda scores, k: np.argsort(-scores)[:k],
+        lambda scores, k: np.argsort(-scores, kind="stable")[: k + 1],
+    ],
     "03.1": [(0.25, 1), (0.2, 1)],
     "03.2": [([("A", 9), ("B", 8), ("C", 8), ("D", 8)], {"B"}), ([("A", 9), ("B", 8), ("C", 7), ("D", 6)], {"B"})],
-    "03.3": [(2047, 2048), (1.0, 1.0001), (2048.0, 2048.0001), (2.0, 2.0)],
+    "03.3": [(2047, 2048), (1.0, 1.0001), (1.0, 1.00000001), (2.0, 2.0)],
     "04.1": [0.5, 0.4, 0.7],
     "04.2": ["MRR@3", "RR@3", "MRR(rel=1)@3", "RR(rel=1)"],
     "04.3": [
@@ -96,6 +113,9 @@ MISSHAPEN: dict[str, list[Any]] = {
     "01.1": [3, [[2]]],
     "01.2": ["many"],
     "01.3": [rank, (rank, 3), (orders_ids_by_length, 5, 1)],
+    "02.1": ["few"],
+    "02.2": [3, ([0, 0], 3), ([3.0, 3.0], 1.5)],
+    "02.3": [7, lambda scores: scores, lambda scores, k: "abc"],
     "03.1": [0.2],
     "03.2": [([("A", 9)], {"A"})],
     "03.3": [0.5, ("a", "b")],
