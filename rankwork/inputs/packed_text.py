@@ -7,15 +7,15 @@ time and never the answer.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankwork.rankings import Ints, text_array
 
-_WORD = 8
-_MASKS = np.array([(1 << 8 * length) - 1 for length in range(_WORD + 1)], np.uint64)  # keep the first bytes of a word
+WORD = 8  # bytes that are looked at together
+_MASKS = np.array([(1 << 8 * length) - 1 for length in range(WORD + 1)], np.uint64)  # keep the first bytes of a word
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # near 2^64 over the golden ratio
 _CHUNK = 2**16  # rows compared at a time: what a processor's cache holds
 _LONG = 64  # bytes; sorting word by word pays below
@@ -41,14 +41,14 @@ class PackedText:
     def of(cls, texts: Iterable[str]) -> "PackedText":
         """These texts, packed."""
         encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
-        data = np.frombuffer(b"".join((*encoded, bytes(_WORD))), np.uint8)
+        data = np.frombuffer(b"".join((*encoded, bytes(WORD))), np.uint8)
         return cls(data, offsets_of(np.fromiter(map(len, encoded), np.int64, len(encoded))))
 
     @classmethod
     def joined(cls, parts: Sequence["PackedText"]) -> "PackedText":
         """The IDs of several, one after the other."""
         offsets = offsets_of(np.concatenate([part.lengths for part in parts] or [np.zeros(0, np.int32)]))
-        data = np.zeros(int(offsets[-1]) + _WORD, np.uint8)
+        data = np.zeros(int(offsets[-1]) + WORD, np.uint8)
         end = 0
         for part in parts:
             data[end : end + len(part.text)] = part.text
@@ -85,7 +85,7 @@ class PackedText:
         if longest > _LONG:
             texts = self[chosen].tolist()
             return np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64)
-        words = [self.words(chosen, at).byteswap() for at in range(0, longest, _WORD)]
+        words = [self.words(chosen, at).byteswap() for at in range(0, longest, WORD)]
         return np.lexsort((lengths, *reversed(words)))
 
     @property
@@ -103,8 +103,8 @@ class PackedText:
         """The IDs at these places, packed."""
         lengths = self.lengths[places]
         offsets = offsets_of(lengths)
-        data = np.zeros(int(offsets[-1]) + _WORD, np.uint8)
-        for part in _chunks(len(places)):
+        data = np.zeros(int(offsets[-1]) + WORD, np.uint8)
+        for part in chunks(len(places)):
             start, stop = offsets[part.start], offsets[part.stop]
             at = np.repeat(self.offsets[:-1][places[part]] - offsets[part], lengths[part])
             data[start:stop] = self.data[at + np.arange(start, stop, dtype=at.dtype)]
@@ -112,32 +112,50 @@ class PackedText:
 
     def words(self, places: Ints | slice, at: int) -> NDArray[np.uint64]:
         """Eight bytes of the IDs at these places from byte `at` on, as little-endian numbers; 0 behind the end."""
-        last = len(self.data) - _WORD
+        last = len(self.data) - WORD
         every_byte = np.ndarray(last + 1, "<u8", self.data.data, 0, (1,))
         starts = self.offsets[:-1][places]
         left = self.offsets[1:][places] - starts - at
         words: NDArray[np.uint64] = every_byte[np.minimum(starts + at, last)].astype(np.uint64, copy=False)
-        if left.min(initial=_WORD) < _WORD:
+        if left.min(initial=WORD) < WORD:
             words &= _MASKS.take(left, mode="clip")
         return words
 
     def fingerprints(self) -> NDArray[np.uint64]:
         """64 bits for each ID, the same for equal IDs, uint64[V]."""
-        prints = [self._fingerprints(part) for part in _chunks(len(self))]
+        prints = [fingerprints(self, part) for part in chunks(len(self))]
         return np.concatenate(prints) if prints else np.zeros(0, np.uint64)
 
-    def _fingerprints(self, part: slice) -> NDArray[np.uint64]:
-        lengths = self.offsets[1:][part] - self.offsets[:-1][part]
-        prints, at = _mixed(lengths.astype(np.uint64) ^ self.words(part, 0)), _WORD
-        while (lengths > at).all():
-            prints = _mixed(prints ^ self.words(part, at))
-            at += _WORD
-        live = np.flatnonzero(lengths > at)
-        while len(live):
-            prints[live] = _mixed(prints[live] ^ self.words(live + part.start, at))
-            at += _WORD
-            live = live[lengths[live] > at]
-        return prints
+
+class Texts(Protocol):
+    """Text IDs in any form that can be coded."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def lengths(self) -> NDArray[Any]:
+        """The bytes of each ID."""
+
+    def words(self, places: Ints | slice, at: int) -> NDArray[np.uint64]:
+        """Eight bytes of some IDs from a byte on."""
+
+    def selected(self, places: Ints) -> PackedText:
+        """Some IDs, packed."""
+
+
+def fingerprints(texts: Texts, part: slice) -> NDArray[np.uint64]:
+    """64 bits for each ID of a range of rows, the same for equal IDs in any form."""
+    lengths = texts.lengths[part]
+    prints, at = _mixed(lengths.astype(np.uint64) ^ texts.words(part, 0)), WORD
+    while (lengths > at).all() and len(lengths):
+        prints = _mixed(prints ^ texts.words(part, at))
+        at += WORD
+    live = np.flatnonzero(lengths > at)
+    while len(live):
+        prints[live] = _mixed(prints[live] ^ texts.words(live + part.start, at))
+        at += WORD
+        live = live[lengths[live] > at]
+    return prints
 
 
 @dataclass(frozen=True)
@@ -148,7 +166,7 @@ class Coding:
     codes: NDArray[np.int32]
 
     @classmethod
-    def of(cls, texts: PackedText, prints: NDArray[np.uint64]) -> "Coding":
+    def of(cls, texts: Texts, prints: NDArray[np.uint64]) -> "Coding":
         """The coding of texts with their fingerprints, which are overwritten."""
         first = _first_with_print(prints)
         coding = cls._by_first(texts, first)
@@ -156,30 +174,30 @@ class Coding:
         return cls._by_first(texts, _told_apart(texts, first, unlike)) if len(unlike) else coding
 
     @classmethod
-    def _by_first(cls, texts: PackedText, first: NDArray[np.int32]) -> "Coding":
+    def _by_first(cls, texts: Texts, first: NDArray[np.int32]) -> "Coding":
         new = first == np.arange(len(first), dtype=np.int32)
         numbers = np.cumsum(new, dtype=np.int32)
         numbers -= 1
         return cls(texts.selected(np.flatnonzero(new)), numbers.take(first))
 
-    def _unlike(self, texts: PackedText) -> Ints:
+    def _unlike(self, texts: Texts) -> Ints:
         """The rows whose text is not that of their code."""
         known = self.vocabulary
-        lengths = known.lengths
-        columns = [known.words(slice(None), at) for at in range(0, min(int(lengths.max(initial=0)), _LONG), _WORD)]
+        lengths, given = known.lengths, texts.lengths
+        columns = [known.words(slice(None), at) for at in range(0, min(int(lengths.max(initial=0)), _LONG), WORD)]
         found = []
-        for part in _chunks(len(texts)):
+        for part in chunks(len(texts)):
             codes = self.codes[part]
-            same = lengths.take(codes) == texts.offsets[1:][part] - texts.offsets[:-1][part]
+            same = lengths.take(codes) == given[part]
             for number, column in enumerate(columns):
-                same &= column.take(codes) == texts.words(part, number * _WORD)
+                same &= column.take(codes) == texts.words(part, number * WORD)
             found.append(np.flatnonzero(~same) + part.start)
         return np.concatenate([*found, self._unlike_behind(texts)])
 
-    def _unlike_behind(self, texts: PackedText) -> Ints:
+    def _unlike_behind(self, texts: Texts) -> Ints:
         """The same for what long IDs hold behind their first words."""
         rows = np.flatnonzero(texts.lengths > _LONG)
-        pairs = zip(texts[rows].tolist(), self.vocabulary[self.codes[rows]].tolist(), strict=True)
+        pairs = zip(texts.selected(rows).tolist(), self.vocabulary[self.codes[rows]].tolist(), strict=True)
         return rows[[text != known for text, known in pairs]]
 
 
@@ -199,12 +217,12 @@ def _first_with_print(prints: NDArray[np.uint64]) -> NDArray[np.int32]:
     The lower bits make room for the row's number, so that a single sort of plain integers does it.
     """
     shift = np.uint64(max(len(prints) - 1, 1).bit_length())
-    for part in _chunks(len(prints)):
+    for part in chunks(len(prints)):
         prints[part] = prints[part] >> shift << shift | np.arange(part.start, part.stop, dtype=np.uint64)
     prints.sort()
     order, opens = np.empty(len(prints), np.int32), np.ones(len(prints), bool)
     low = (np.uint64(1) << shift) - np.uint64(1)
-    for part in _chunks(len(prints)):
+    for part in chunks(len(prints)):
         order[part] = prints[part] & low
         upper = prints[max(part.start - 1, 0) : part.stop] >> shift
         opens[max(part.start, 1) : part.stop] = upper[1:] != upper[:-1]
@@ -214,16 +232,19 @@ def _first_with_print(prints: NDArray[np.uint64]) -> NDArray[np.int32]:
     return first
 
 
-def _told_apart(texts: PackedText, first: NDArray[np.int32], unlike: Ints) -> NDArray[np.int32]:
+def _told_apart(texts: Texts, first: NDArray[np.int32], unlike: Ints) -> NDArray[np.int32]:
     """For each row the first one with the same text, where some rows are unlike the first with their fingerprint."""
     rows = np.flatnonzero(np.isin(first, first[unlike]))
     earliest: dict[str, int] = {}
     first = first.copy()
-    first[rows] = [earliest.setdefault(text, row) for text, row in zip(texts[rows], rows.tolist(), strict=True)]
+    first[rows] = [
+        earliest.setdefault(text, row) for text, row in zip(texts.selected(rows).tolist(), rows.tolist(), strict=True)
+    ]
     return first
 
 
-def _chunks(size: int) -> Iterator[slice]:
+def chunks(size: int) -> Iterator[slice]:
+    """Ranges of rows, one after the other, that a processor's cache holds."""
     return (slice(start, min(start + _CHUNK, size)) for start in range(0, size, _CHUNK))
 
 

@@ -10,6 +10,7 @@ from typing import IO
 
 from rankwork.errors import InputError
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 BLOCK = 2**20  # bytes read at a time: what a processor's cache holds
 
 
@@ -51,7 +52,7 @@ def _blocks(path: str | os.PathLike[str], size: int) -> Generator[bytes]:
 
 
 def _whole_lines(name: str, file: IO[bytes] | gzip.GzipFile, size: int) -> Iterator[bytes]:
-    block = file.read(size).removeprefix(b"\xef\xbb\xbf")
+    block = file.read(size).removeprefix(BYTE_ORDER_MARK)
     if block.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(f"{name} is UTF-16 text: it must be UTF-8")
     while block:

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwork.inputs.packed_text import Coding, PackedText, offsets_of
+from rankwork.inputs.packed_text import WORD, Coding, PackedText, fingerprints
+from rankwork.inputs.short_text import LONGEST, ShortText
+from rankwork.inputs.text_blocks import BYTE_ORDER_MARK
 from rankwork.rankings import Columns
 
 RUN = ("query", "Q0", "document", "rank", "score", "tag")
@@ -40,6 +42,8 @@ def part_of(block: bytes, names: tuple[str, ...], ranks: bool) -> Part | None:
     text = block if _is_plain(block) else _normalised(block)
     if b"\0" in text or (ranks and b"0x" in text.lower()):  # Arrow would read a rank of 0x10 as 16
         return None
+    if not text.isascii() and (text.startswith(BYTE_ORDER_MARK) or b"\n" + BYTE_ORDER_MARK in text):
+        return None  # Arrow would take it away
     if not text.strip(b"\n"):
         return Part((), np.zeros(0, np.int32), PackedText.of(()), np.zeros(0), np.zeros(0, np.int64) if ranks else None)
     return _parsed(text, names, ranks)
@@ -140,6 +144,44 @@ class Growing:
         return self._values[: self._size]
 
 
+class GrowingText:
+    """A column of text IDs that grows at its end: short ones in columns of words, packed once a long one comes."""
+
+    def __init__(self) -> None:
+        self._lengths, self._words = Growing(np.uint8), list[Growing]()
+        self._packed = list[PackedText]()
+
+    def extend(self, texts: PackedText) -> NDArray[np.uint64]:
+        """Add IDs behind the others; their fingerprints, taken while the text is in the processor's cache."""
+        if not self._packed and int(texts.lengths.max(initial=0)) <= LONGEST:
+            short = ShortText.of(texts)
+            self._extend(short)
+            return fingerprints(short, slice(0, len(short)))
+        if not self._packed:
+            self._packed = [self._short.selected(np.arange(len(self._short)))]
+            self._lengths, self._words = Growing(np.uint8), []
+        self._packed.append(texts)
+        return texts.fingerprints()
+
+    def _extend(self, short: ShortText) -> None:
+        before = len(self._lengths.values)
+        while len(self._words) < len(short.columns):
+            self._words.append(Growing(np.uint64))
+            self._words[-1].extend(np.zeros(before, np.uint64))
+        for number, words in enumerate(self._words):
+            words.extend(short.words(slice(None), WORD * number))
+        self._lengths.extend(short.lengths)
+
+    @property
+    def _short(self) -> ShortText:
+        return ShortText([words.values for words in self._words], self._lengths.values)
+
+    @property
+    def values(self) -> PackedText | ShortText:
+        """What was added."""
+        return PackedText.joined(self._packed) if self._packed else self._short
+
+
 class Gathering:
     """The rows of the parts seen so far, in order of arrival."""
 
@@ -147,7 +189,7 @@ class Gathering:
         self._queries: dict[str, int] = {}
         self._query_codes, self._numbers = Growing(np.int32), Growing(np.float64)
         self._ranks = Growing(np.int64) if ranks else None
-        self._text, self._lengths, self._prints = Growing(np.uint8), Growing(np.int32), Growing(np.uint64)
+        self._documents, self._prints = GrowingText(), Growing(np.uint64)
 
     def __len__(self) -> int:
         return len(self._numbers.values)
@@ -159,16 +201,11 @@ class Gathering:
         self._numbers.extend(part.numbers)
         if self._ranks is not None and part.ranks is not None:
             self._ranks.extend(part.ranks)
-        self._text.extend(part.documents.text)
-        self._lengths.extend(part.documents.lengths)
-        self._prints.extend(part.documents.fingerprints())  # while the text is in the processor's cache
+        self._prints.extend(self._documents.extend(part.documents))
 
     def columns(self) -> tuple[Columns, NDArray[np.float64], NDArray[np.int64] | None]:
         """The coded columns, the numbers and the ranks. It can be called once: text and fingerprints are given up."""
-        self._text.extend(np.zeros(8, np.uint8))
-        texts = PackedText(self._text.values, offsets_of(self._lengths.values))
-        del self._text, self._lengths
-        coding = Coding.of(texts, self._prints.values)
-        del self._prints
+        coding = Coding.of(self._documents.values, self._prints.values)
+        del self._documents, self._prints
         columns = Columns(list(self._queries), self._query_codes.values, coding.vocabulary, coding.codes)
         return columns, self._numbers.values, None if self._ranks is None else self._ranks.values

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwork.errors import InputError
+from rankwork.inputs.text_blocks import BYTE_ORDER_MARK
 from rankwork.inputs.trec_columns import RUN
 from rankwork.rankings import Columns
 
@@ -85,6 +86,8 @@ def _take(
     rows: Rows, place: str, number: int, fields: list[bytes], names: tuple[str, ...], ranks: bool, unique: bool,
     positive: bool,
 ) -> None:  # fmt: skip
+    if fields[0].startswith(BYTE_ORDER_MARK):
+        raise InputError(f"{place}: there is a byte order mark inside the file, as where files were put together")
     if any(b"\0" in part for part in fields):
         raise InputError(f"{place}: there is a NUL byte in it")
     _check_count(place, fields, names)
