@@ -500,7 +500,7 @@ def test_the_selection_is_the_contract(case: tuple[Any, int, Any]) -> None:
     check(*case)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @given(case=cases())
 @settings(max_examples=100_000, deadline=None)
 def test_the_selection_is_the_contract_in_100_000_cases(case: tuple[Any, int, Any]) -> None:

@@ -405,7 +405,8 @@ def blocks_from(maxima, blocks, limit, most, chosen):
 def walk_is_shorter(number, blocks, block, k):
     """Whether k tied keys are found sooner in the order of IDs than by collecting all; `number` blocks hold some."""
     share = -math.log(max(1 - number / blocks, 1e-4)) / block
-    return k < 12 * share * share * blocks * block  # a step of a walk costs a twelfth of collecting and choosing
+    # a step of a walk costs a twelfth of collecting and choosing; `tied_by_rank` gives up where one in 256 is too few
+    return share * 256 >= 1 and k < 12 * share * share * blocks * block
 
 
 @compiled
