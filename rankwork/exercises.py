@@ -160,9 +160,10 @@ def _lost_by_the_highest_index(answer: tuple[Any, int, int]) -> bool:
     """Whether blocks in the order (maximum descending, index descending) lose one of the top k."""
     scores, k, size = answer
     row = list(scores)
+    selected = np.array(rank(list(enumerate(row)), k), int)
     maxima = [max(row[start : start + size]) for start in range(0, len(row), size)]
     chosen = sorted(range(len(maxima)), key=lambda block: (-maxima[block], -block))[:k]
-    return not {position // size for position in rank(list(enumerate(row)), k)} <= set(chosen)
+    return not set((selected // size).tolist()) <= set(chosen)
 
 
 def _breaks_only_tied(answer: tuple[Any, Any]) -> bool:

@@ -363,7 +363,7 @@ def blocks(scores: Sequence[float], k: int, size: int) -> "Figure":
         raise ContractError(f"k and size must be at least 1, got {k} and {size}")
     row = np.asarray(scores, float)
     selected = set(rank(list(enumerate(row.tolist())), k))
-    chosen = list(dict.fromkeys((position // size for position in _leftmost_maxima(row, size))))[:k]
+    chosen = list(dict.fromkeys(position // size for position in _leftmost_maxima(row, size)))[:k]
     figure, axes = _canvas(height=3.8)
     for position, score in enumerate(row.tolist()):
         colour = _CONTRACT if position in selected else _RANGE if position // size in chosen else "#cccccc"
@@ -491,7 +491,9 @@ def _ratio_panel(axes: "Axes", records: Sequence[Mapping[str, Any]]) -> None:
         axes.plot(*zip(*points, strict=True), color=_EXPECTED, marker=mark, alpha=0.55, linestyle="none", label=name)
     medians = {key: [_median_at(records, n, key) for n in ns] for key in ("ratio", "floor ratio")}
     axes.plot(ns, medians["ratio"], color=_EXPECTED, linewidth=2, label="median")
-    axes.plot(ns, medians["floor ratio"], color=_CONTRACT, linestyle="--", marker="_", linewidth=2, label="floor")
+    axes.plot(
+        ns, medians["floor ratio"], color=_CONTRACT, linestyle="--", marker="_", linewidth=2, label="floor: one read"
+    )
     axes.axhline(1, color=_TEXT, linewidth=1)
     _logarithmic(axes, ns)
     axes.set_ylabel("ratio")

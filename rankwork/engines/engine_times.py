@@ -64,7 +64,11 @@ def _in_process(name: str, n: int, k: int, seconds: float, timeout: float) -> Re
     command = [sys.executable, "-c", _PROGRAM, json.dumps([name, n, k, seconds])]
     try:
         ended = subprocess.run(
-            command, env={**os.environ, **ONE_THREAD, "PYTHONPATH": paths}, capture_output=True, timeout=timeout, text=True
+            command,
+            env={**os.environ, **ONE_THREAD, "PYTHONPATH": paths},
+            capture_output=True,
+            timeout=timeout,
+            text=True,
         )
     except subprocess.TimeoutExpired:
         return {"note": f"no answer within {timeout:g} s"}

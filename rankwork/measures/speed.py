@@ -80,7 +80,8 @@ def write_files(folder: Path, queries: int, *, depth: int = 1000, seed: int = 0)
 def _run_lines(query: int, documents: Sequence[int], scores: Sequence[float]) -> Iterable[str]:
     pairs = zip(documents, scores, strict=True)
     return (
-        f"{query} Q0 D{document:07d} {place} {score:.4f} generated\n" for place, (document, score) in enumerate(pairs, 1)
+        f"{query} Q0 D{document:07d} {place} {score:.4f} generated\n"
+        for place, (document, score) in enumerate(pairs, 1)
     )
 
 
@@ -132,7 +133,7 @@ _TREC_EVAL = {"ndcg_cut.10": "nDCG@10", "recall.100": "R@100", "recip_rank": "RR
 
 @dataclass(frozen=True)
 class Evaluator:
-    """A program that makes the means of four measures from a run and judgements, and what share of its time we may take.
+    """A program that makes the means of four measures from a run and judgements; `share` of its time is our goal.
 
     `program` is Python, run as `python -c program RUN JUDGEMENTS`; without one the name is that of a command.
     """
@@ -174,9 +175,7 @@ EVALUATORS = (
 )
 
 
-def compare_evaluators(
-    files: Files, *, repeats: int = 1, evaluators: Sequence[Evaluator] = EVALUATORS
-) -> list[Record]:
+def compare_evaluators(files: Files, *, repeats: int = 1, evaluators: Sequence[Evaluator] = EVALUATORS) -> list[Record]:
     """Run each evaluator on the same files `repeats` times, in turns; one record each, ours first.
 
     `CPU seconds` and `seconds` are medians, `peak` the bytes that the process held at most, `values` the means that it
@@ -242,11 +241,11 @@ def _agrees(name: str, value: float, ours: Mapping[str, float], slack: float) ->
 
 
 def process_cost(command: Sequence[str]) -> Record:
-    """What a process costs from its start to its end: CPU seconds, seconds, its output; `note` says how it failed.
+    r"""What a process costs from its start to its end: CPU seconds, seconds, its output; `note` says how it failed.
 
     >>> cost = process_cost([sys.executable, "-c", "print(7)"])
     >>> cost["output"], cost["note"], cost["CPU seconds"] > 0
-    ('7\\n', '', True)
+    ('7\n', '', True)
     """
     from resource import RUSAGE_CHILDREN, getrusage
 
@@ -353,7 +352,8 @@ def _missed_by_files(records: Iterable[Record]) -> Iterable[str]:
     for record in records:
         where = f"{record['rows']:,} rows"
         if record.get("missed"):
-            yield f"{where}: {record['ratio']:.2f} of the CPU seconds of {record['evaluator']} (goal {record['limit']:g})"
+            share, goal = f"{record['ratio']:.2f}", f"goal {record['limit']:g}"
+            yield f"{where}: {share} of the CPU seconds of {record['evaluator']} ({goal})"
         peak = record.get("peak") if record["evaluator"] == OURS and record["rows"] >= LEAST else None
         if peak and peak > PEAK * record["file"]:
             yield f"{where}: a peak of {peak / record['file']:.1f} times the file (goal {PEAK:g})"
@@ -361,7 +361,8 @@ def _missed_by_files(records: Iterable[Record]) -> Iterable[str]:
 
 def _missed_in_memory(record: Record) -> Iterable[str]:
     if record["missed"]:
-        yield f"{record['rows']:,} rows in memory: {record['ratio']:.2f} of pytrec_eval's evaluate (goal {record['limit']:g})"
+        share, goal = f"{record['ratio']:.2f}", f"goal {record['limit']:g}"
+        yield f"{record['rows']:,} rows in memory: {share} of pytrec_eval's evaluate ({goal})"
 
 
 def _missed_at_start(costs: Mapping[str, Record]) -> Iterable[str]:
