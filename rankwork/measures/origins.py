@@ -159,6 +159,8 @@ def by_order(audit: Audit) -> dict[str, dict[str, float | None]]:
     {'R@1': {'id_asc': 1.0, 'id_desc': 0.0, 'input': 0.0}}
     """
     orders = ["id_asc", "id_desc", "input"] + (["rank"] if audit.setting.joined.run.ranks is not None else [])
+    if not any(result.widths.any() for result in audit.results.values()):
+        return {name: dict.fromkeys(orders, result.mean.contract) for name, result in audit.results.items()}
     columns = {order: audit.reordered(order) for order in orders}
     return {
         name: {order: found.result(name).mean.contract for order, found in columns.items()} for name in audit.results
