@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwork.contract.certificate import certify
 from rankwork.contract.checks import SIX, Ranker, Rows, run_checks
 from rankwork.contract.reference import rank
 from rankwork.contract.ties import boundary, recall_range
@@ -192,6 +193,27 @@ def _opposite_by_descending_ids(answer: tuple[Any, Any]) -> bool:
     return len(run) == 1 and found["id_asc"].contract == 1 and found["id_desc"].contract == 0
 
 
+def _lost_by_the_highest_index(answer: tuple[Any, int, int]) -> bool:
+    """Whether blocks in the order (maximum descending, index descending) lose one of the top k."""
+    scores, k, size = answer
+    row = list(scores)
+    selected = np.array(rank(list(enumerate(row)), k), int)
+    maxima = [max(row[start : start + size]) for start in range(0, len(row), size)]
+    chosen = sorted(range(len(maxima)), key=lambda block: (-maxima[block], -block))[:k]
+    return not set((selected // size).tolist()) <= set(chosen)
+
+
+def _breaks_only_tied(answer: tuple[Any, Any]) -> bool:
+    scores, indices = answer
+    return certify(np.asarray(scores), np.asarray(indices)).failed == "tied"
+
+
+def _block_of_a_million(answer: Any) -> bool:
+    """Whether no other block size leaves fewer numbers to look at: n/B maxima and k B items."""
+    n, k = 1_000_000, 100
+    return _same_number(answer, min(range(1, n + 1), key=lambda size: n / size + k * size))
+
+
 def _same_number(answer: Any, right: float | None) -> bool:
     if isinstance(answer, bool) or right is None:
         raise TypeError("no number")
@@ -218,4 +240,7 @@ EXERCISES: Mapping[str, Exercise] = {
     "05.1": Exercise("a pair, such as (0.25, 0.5)", _ends_of_one_pair_among_four),
     "05.2": Exercise(_A_NUMBER, _deviation_of_one_pair_among_four),
     "05.3": Exercise("(run, judgements), such as ({'q': {'a': 1.0}}, {'q': {'a': 1}})", _opposite_by_descending_ids),
+    "11.1": Exercise("(scores, k, size), such as ([3, 1, 2], 1, 2)", _lost_by_the_highest_index),
+    "11.2": Exercise("(scores, indices), such as ([3, 1, 2], [0, 2])", _breaks_only_tied),
+    "11.3": Exercise("a number of scores", _block_of_a_million),
 }

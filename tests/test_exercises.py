@@ -73,6 +73,12 @@ SOLUTIONS: dict[str, list[Any]] = {
     "05.2": [0.125, Fraction(1, 8)],
     # The relevant document has the lower ID of a tied pair.
     "05.3": [({"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1}})],
+    # The right one of two equal blocks goes first and holds the higher position.
+    "11.1": [([1, 1], 1, 1), ([5, 2, 5, 1, 5, 0], 2, 2)],
+    # Position 0 was passed over for 1, which has the same score.
+    "11.2": [([1, 1], [1]), ([3, 1, 1, 1], [0, 2])],
+    # The square root of n / k, where both parts are 10,000.
+    "11.3": [100, 100.0],
 }
 MISTAKES: dict[str, list[Any]] = {
     "00.1": [0, 1, Fraction(2, 3)],
@@ -105,6 +111,9 @@ MISTAKES: dict[str, list[Any]] = {
     "05.1": [(0, 1), (0.875, 1)],
     "05.2": [0.5, 0.25],
     "05.3": [({"q": {"a": 1.0, "b": 1.0}}, {"q": {"b": 1}}), ({"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 1}})],
+    "11.1": [([1, 2], 1, 1), ([1, 1], 2, 1)],
+    "11.2": [([1, 1], [0]), ([1, 2], [0]), ([1, 1], [1, 0])],
+    "11.3": [200, 1000],
 }
 MISSHAPEN: dict[str, list[Any]] = {
     "00.1": ["a half", True, [0.5]],
@@ -125,6 +134,9 @@ MISSHAPEN: dict[str, list[Any]] = {
     "05.1": [0.75],
     "05.2": ["small"],
     "05.3": [{"q": {"a": 1.0}}],
+    "11.1": [[1, 1]],
+    "11.2": [[1, 1, 1]],
+    "11.3": ["many"],
 }
 
 

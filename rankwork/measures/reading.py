@@ -8,7 +8,9 @@ import numpy as np
 from rankwork.measures.auditing import Audit, Result
 from rankwork.measures.systems import Difference, Standing, Systems
 
+UNSEEN = 0.00005  # in a mean of four decimals
 RARELY = 0.25  # of the averaged queries have a range, or fewer
+MANY = 10  # tied documents
 BADLY = 0.25  # of the expected mean is what these ranges measure on average, or more
 
 
@@ -37,6 +39,8 @@ def _sentence(name: str, result: Result, order: str) -> str:
         return f"{name} is not known: {hidden}. It lies between {mean.outer_min:.4f} and {mean.outer_max:.4f}."
     if not result.widths.any():
         return f"{name} does not depend on ties: it is {mean.contract:.4f} by every order."
+    if result.widths.mean() < UNSEEN:
+        return f"{name} depends on ties beyond the fourth decimal only: it is {mean.contract:.4f} by {order}."
     return (
         f"{name} depends on ties: it is {mean.contract:.4f} by {order}, and {_range(result)}. {_place(result, order)}"
     )
@@ -44,7 +48,8 @@ def _sentence(name: str, result: Result, order: str) -> str:
 
 def _range(result: Result) -> str:
     low, high, expected = (float(getattr(result.mean, name)) for name in ("min", "max", "expected"))
-    share = f"a width of {100 * (high - low) / expected:.0f} % of the expected value"
+    percent = f"{100 * (high - low) / expected:.0f}"
+    share = f"a width of {'less than 1' if percent == '0' else percent} % of the expected value"
     return f"the scores allow {low:.4f} to {high:.4f}, {share}"
 
 
@@ -107,14 +112,16 @@ def _groups_sentence(audit: Audit, result: Result) -> str:
         return f"{result.name}: no query ties across the cut{above}."
     tied = result.values.details["tied"]
     harmless = int((widths[split] == 0).sum())
-    largest, widest = int(split[np.argmax(tied[split])]), int(split[np.argmax(widths[split])])
+    widest = int(split[np.argmax(widths[split])])
+    largest = int(split[np.lexsort((-widths[split], -tied[split]))[0]])
     ties = f"{len(split)} of {result.mean.queries} queries {'ties' if len(split) == 1 else 'tie'} across the cut"
     group = f"The largest group there, {tied[largest]} documents (query {audit.queries[largest]})"
     text = f"{result.name}: {ties}, and {harmless} of those have no range. {group}, leaves a range of"
     text += f" {widths[largest]:.4f}"
     if widths[largest] == widths[widest]:
         return f"{text}."
-    return f"{text}; the widest, {widths[widest]:.4f}, comes of {tied[widest]}. Many ties need not mean a wide range."
+    text = f"{text}; the widest, {widths[widest]:.4f}, comes of {tied[widest]}."
+    return f"{text} Many ties need not mean a wide range." if tied[largest] >= MANY else text
 
 
 def of_difference(difference: Difference) -> list[str]:
@@ -140,7 +147,7 @@ def _mean_difference(difference: Difference) -> list[str]:
     mean = difference.mean()
     value = "not known" if mean.contract is None else f"{mean.contract:+.4f} by the contract"
     ties = f"ties alone allow {mean.min:+.4f} to {mean.max:+.4f}"
-    sign = "they decide who is better" if mean.min <= 0 <= mean.max else "they do not decide who is better"
+    sign = "they can turn it round, or undo it" if mean.min <= 0 <= mean.max else "whoever is better stays so"
     if mean.min == mean.max == 0:
         sign = "no order makes a difference"
     common = f"one order of IDs for both allows {mean.common_min:+.4f} to {mean.common_max:+.4f}"
