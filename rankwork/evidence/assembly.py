@@ -15,6 +15,7 @@ from rankwork import __version__
 from rankwork.digest import digest, digest_file
 from rankwork.errors import EvidenceError
 from rankwork.evidence import manifest, recording
+from rankwork.evidence.moments import moment
 from rankwork.evidence.privacy import scrub, scrubbed
 from rankwork.evidence.report import render
 
@@ -49,7 +50,9 @@ def assemble(scratch: Path, job: Mapping[str, Any], outcome: Mapping[str, Any]) 
     _write_json(record / "results.json", results)
     shutil.copyfile(scratch / "source.ipynb", record / "source.ipynb")
     (record / "report.html").write_text(render(executed, job["notebook"], facts), encoding="utf-8")
+    moment("before_digest")
     manifest.write(record / "manifest.json", _manifest(record, job, outcome, executed, results, seal, status, reason))
+    moment("after_digest")
     return record
 
 

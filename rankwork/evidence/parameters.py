@@ -9,7 +9,9 @@ import ast
 import json
 import math
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -186,7 +188,8 @@ def _check_plain(value: Any, where: str) -> None:
 
 
 def _validate(values: Mapping[str, Any], schema: Mapping[str, Any], name: str) -> None:
-    import jsonschema
+    with light_jsonschema():
+        import jsonschema
 
     base = jsonschema.Draft202012Validator
     strict = base.TYPE_CHECKER.redefine("integer", lambda checker, value: type(value) is int)
@@ -196,6 +199,23 @@ def _validate(values: Mapping[str, Any], schema: Mapping[str, Any], name: str) -
     if problems:
         where = ".".join(str(part) for part in problems[0].path)
         raise ParameterError(f"{name}: {where + ': ' if where else ''}{_sentence(problems[0])}")
+
+
+@contextmanager
+def light_jsonschema() -> Iterator[None]:
+    """Import jsonschema (or what imports it) inside, without a grammar of addresses that takes a second to load.
+
+    jsonschema does without that package where it is not installed; no parameter and no notebook needs it.
+    """
+    grammar = "rfc3987_syntax"
+    if grammar in sys.modules:
+        yield
+        return
+    sys.modules[grammar] = None  # type: ignore[assignment]  # which makes its import fail
+    try:
+        yield
+    finally:
+        del sys.modules[grammar]
 
 
 def _sentence(problem: Any) -> str:

@@ -17,6 +17,7 @@ from rankwork.contract import reference
 from rankwork.digest import digest
 from rankwork.errors import EvidenceError
 from rankwork.evidence.manifest import RESULT_MIME, SEAL_MIME
+from rankwork.evidence.moments import moment
 from rankwork.evidence.privacy import SCRATCH_VARIABLE, scrub, scrubbed
 
 _recorded: dict[str, dict[str, Any]] = {}
@@ -66,6 +67,7 @@ def record(name: str, value: Any, *, measured: bool = False) -> None:
     >>> record("answer", 42)
     answer = 42
     """
+    moment("in_cell")
     if not isinstance(name, str) or not name:
         raise EvidenceError(f"a result's name must be text, got {name!r}")
     if name in _recorded and SCRATCH_VARIABLE in os.environ:
@@ -78,6 +80,7 @@ def record(name: str, value: Any, *, measured: bool = False) -> None:
 
 def seal(nonce: str) -> None:
     """End an execution: show the nonce, the digest of all that was recorded, and the environment it happened in."""
+    moment("in_last_cell")
     content = {"nonce": nonce, "results": results_digest(_recorded), "environment": scrubbed(environment.describe())}
     _show(SEAL_MIME, content, "sealed")
 

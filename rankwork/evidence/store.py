@@ -17,6 +17,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from rankwork.errors import EvidenceError
+from rankwork.evidence.moments import moment
 
 _SCRATCH = ".scratch"
 _LOCK = "lock"
@@ -88,9 +89,11 @@ class Store:
         _flush(folder)
         target = self.root / record_id
         try:
+            moment("before_rename")
             os.rename(folder, target)
         except OSError as error:
             raise EvidenceError(f"record {record_id[:12]} cannot be stored: {error.strerror}") from None
+        moment("after_rename")
         _flush(self.root)
         return target
 

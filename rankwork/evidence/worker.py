@@ -13,7 +13,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rankwork.evidence import report, saving
 from rankwork.evidence.assembly import assemble
+from rankwork.evidence.moments import moment
+from rankwork.evidence.parameters import light_jsonschema
 
 _POLL = 0.5
 _LONGEST_RUNTIME_DIR = 50  # a socket's path is limited to about a hundred bytes, and a kernel's name takes the rest
@@ -42,9 +45,13 @@ def execute(job: Mapping[str, Any]) -> dict[str, Any]:
 
 def _papermill(job: Mapping[str, Any], started: float, seconds: list[float]) -> None:
     warnings.filterwarnings("ignore")  # of the tools' own imports; the kernel has its own filters
-    import papermill
+    with light_jsonschema():
+        import papermill
     from traitlets.config import Config
 
+    saving.install()
+    threading.Thread(target=report.prepare, daemon=True).start()  # while the kernel starts
+    moment("before_kernel")
     begun: list[float] = []
 
     def cell_starts(cell: Any, cell_index: int) -> None:
@@ -57,7 +64,8 @@ def _papermill(job: Mapping[str, Any], started: float, seconds: list[float]) -> 
 
     papermill.execute_notebook(
         "input.ipynb",
-        "output.ipynb",
+        f"{saving.SCHEME}output.ipynb",
+        engine_name=saving.ENGINE,
         parameters=job["parameters"],
         kernel_name="python3",
         language="python",
