@@ -1,4 +1,4 @@
-"""The command line: `rankwork run`, `list`, `show`, `verify`, `audit`, `fix`, `doctor`, `new`, `lab`.
+"""The command line: `rankwork run`, `list`, `tag`, `prune`, `show`, `verify`, `audit`, `fix`, `doctor`, `new`, `lab`.
 
 Exit codes: 0 fine; 1 checked and found wanting; 2 bad input; 130 interrupted. Libraries are imported inside the
 commands, so that `rankwork --help` answers at once.
@@ -18,7 +18,7 @@ from rankwork.errors import RankworkError
 
 if TYPE_CHECKING:
     from rankwork.evidence.runner import Finished
-    from rankwork.evidence.store import Store
+    from rankwork.evidence.store import Entry, Store
     from rankwork.measures.auditing import Audit
 
 FOUND_WANTING, BAD_INPUT, INTERRUPTED = 1, 2, 130
@@ -60,6 +60,24 @@ _evidence = click.option(
     "--evidence", type=click.Path(path_type=Path), help="The evidence folder (default: evidence/ of the workbook)."
 )
 _as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_SELECTING = (
+    click.option("--notebook", metavar="NAME", help="Of this notebook, by name or beginning."),
+    click.option(
+        "-p", "assignments", multiple=True, metavar="NAME=VALUE", help="With this parameter; may be repeated."
+    ),
+    click.option("--status", "statuses", multiple=True, help="complete, failed, ...; may be repeated."),
+    click.option("--since", metavar="DATE", help="Started on this day or later (UTC)."),
+    click.option("--until", metavar="DATE", help="Started on this day or earlier."),
+    click.option("--before", metavar="DATE", help="Started before this day or moment."),
+    click.option("--tag", "tags", multiple=True, help="With this tag; may be repeated."),
+)
+
+
+def _selecting(command: Any) -> Any:
+    """The options that say which records are meant."""
+    for option in reversed(_SELECTING):
+        command = option(command)
+    return command
 
 
 def _store(folder: Path | None) -> "Store":
@@ -172,21 +190,78 @@ def _joined(parts: list[str]) -> str | None:
 
 
 @commands.command(name="list")
+@_selecting
 @_evidence
 @_as_json
-def list_records(evidence: Path | None, as_json: bool) -> int:
-    """List the records, and the executions that are running or were killed."""
-    entries = _store(evidence).entries()
+def list_records(evidence: Path | None, as_json: bool, **asked: Any) -> int:
+    """List the records, and the executions that are running or were killed: all, or those that are meant."""
+    from rankwork.evidence.selecting import selection
+
+    store, wanted = _store(evidence), selection(**asked)
+    entries = [entry for entry in store.entries() if wanted.meets(entry)]
     if as_json:
-        _print_json([asdict(entry) for entry in entries])
+        _print_json([vars(entry) for entry in entries])
+    elif entries:
+        click.echo("\n".join(map(_entry_line, entries)))
+    else:
+        click.echo("no such record" if wanted else "no records yet: rankwork run all --params smoke")
+    return 0
+
+
+def _entry_line(entry: "Entry") -> str:
+    name = entry.record_id[:12] if entry.record_id else f"{'-':12}"
+    result, tags = (entry.result_digest or "")[:12], "".join(f"  #{tag}" for tag in entry.tags)
+    return f"{name}  {entry.status:11}  {entry.notebook:18}  {entry.started[:19]}  {result}{tags}"
+
+
+@commands.command()
+@click.argument("record")
+@click.argument("tags", nargs=-1, required=True)
+@_evidence
+def tag(record: str, tags: tuple[str, ...], evidence: Path | None) -> int:
+    """Put TAGS on RECORD: words to find it by, which also keep it from being pruned."""
+    from rankwork.evidence.tags import Tags
+
+    folder = _store(evidence).find(record)
+    click.echo(f"{folder.name[:12]}: {', '.join(Tags(folder.parent).add(folder.name, tags))}")
+    return 0
+
+
+@commands.command()
+@click.argument("record")
+@click.argument("tags", nargs=-1, required=True)
+@_evidence
+def untag(record: str, tags: tuple[str, ...], evidence: Path | None) -> int:
+    """Take TAGS off RECORD."""
+    from rankwork.evidence.tags import Tags
+
+    folder = _store(evidence).find(record)
+    click.echo(f"{folder.name[:12]}: {', '.join(Tags(folder.parent).remove(folder.name, tags)) or 'no tags'}")
+    return 0
+
+
+@commands.command()
+@_selecting
+@click.option("--scratch", is_flag=True, help="Only folders that killed runners left.")
+@click.option("--yes", is_flag=True, help="Remove them; without it, only say what would be removed.")
+@_evidence
+@_as_json
+def prune(yes: bool, evidence: Path | None, as_json: bool, **asked: Any) -> int:
+    """Remove the records that are meant. Tagged records and running executions always stay."""
+    from rankwork.evidence import pruning
+    from rankwork.evidence.selecting import selection
+
+    store, wanted = _store(evidence), selection(**asked)
+    plan = pruning.plan(store, wanted)
+    entries = pruning.prune(store, wanted) if yes else list(plan.doomed)
+    if as_json:
+        _print_json({"removed": yes, "entries": [vars(entry) for entry in entries], "protected": len(plan.protected)})
         return 0
     for entry in entries:
-        name = entry.record_id[:12] if entry.record_id else f"{'-':12}"
-        click.echo(
-            f"{name}  {entry.status:11}  {entry.notebook:18}  {entry.started[:19]}  {(entry.result_digest or '')[:12]}"
-        )
-    if not entries:
-        click.echo("no records yet: rankwork run all --params smoke")
+        click.echo(_entry_line(entry))
+    kept = f"; {len(plan.protected)} with tags stay" if plan.protected else ""
+    verb = f"removed {len(entries)}" if yes else f"{len(entries)} would be removed ({plan.size / 1e6:.1f} MB)"
+    click.echo(f"{verb}{kept}" + ("" if yes or not entries else "; say --yes to remove them"))
     return 0
 
 
