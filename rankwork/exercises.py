@@ -16,7 +16,7 @@ from rankwork.contract.ties import boundary, recall_distribution, recall_range
 from rankwork.errors import InputError
 from rankwork.inputs import toy
 from rankwork.measures.auditing import audit
-from rankwork.measures.values import Mean
+from rankwork.measures.means import Mean
 
 NOT_ANSWERED, RIGHT, WRONG = "not answered yet", "right", "not right yet"
 

@@ -11,14 +11,18 @@ R@3: the cut splits a tie group in 1 of 1 queries; 1 have a range, the widest .3
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankwork.errors import ContractError, InputError
+from rankwork.measures.distributions import distribution_of
+from rankwork.measures.evaluating import evaluated
 from rankwork.measures.joining import Joined
+from rankwork.measures.means import Mean, Slices, Weights, mean_of, slices_of, weights_of
 from rankwork.measures.names import Measure, definition_of, parse
-from rankwork.measures.values import FIELDS, Bools, Mean, Setting, Values, by_protocol, examples, mean_of
+from rankwork.measures.values import FIELDS, Bools, Setting, Values, by_protocol, examples
 from rankwork.protocol import Protocol
 from rankwork.rankings import Duplicates, Judgements, Rankings, check_order
 
@@ -53,14 +57,34 @@ def audit(
     >>> audit({"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1}}, ["R@1"]).to_json()["per_query"]["q"]["R@1"]
     {'contract': 1.0, 'min': 0.0, 'expected': 0.5, 'max': 1.0, 'std': 0.5, 'reason': None}
     """
+    asked = _parsed(measures)
+    setting = setting_of(joined_run(run, judgements, protocol, order), protocol, order, depth)
+    return Audit(setting, {name: _result(name, measure, setting) for name, measure in asked.items()})
+
+
+def joined_run(run: Run, judgements: Judged, protocol: str | Protocol, order: str | None) -> Joined:
+    """The run and the judgements, read as the protocol reads them, and joined. Errors as for `audit`."""
+    conventions, chosen = _conventions(protocol, order)
+    return Joined.of(_rankings(run, conventions, chosen), _judgements(judgements, conventions))
+
+
+def read_judged(judgements: Judged, protocol: str | Protocol) -> Judgements:
+    """The judgements as the protocol reads them, to be used for several runs. Errors as for `audit`."""
+    return _judgements(judgements, _conventions(protocol, None)[0])
+
+
+def setting_of(joined: Joined, protocol: str | Protocol, order: str | None, depth: int | None) -> Setting:
+    """What measures are evaluated on. Errors as for `audit`."""
+    conventions, chosen = _conventions(protocol, order)
+    _check_depth(depth, joined)
+    return Setting(joined, conventions, chosen, depth)
+
+
+def _conventions(protocol: str | Protocol, order: str | None) -> tuple[Protocol, str]:
     conventions = Protocol.named(protocol) if isinstance(protocol, str) else protocol
     chosen = conventions.order if order is None else order
     check_order(chosen, AUDIT_ORDERS)
-    asked = _parsed(measures)
-    joined = Joined.of(_rankings(run, conventions, chosen), _judgements(judgements, conventions))
-    _check_depth(depth, joined)
-    setting = Setting(joined, conventions, chosen, depth)
-    return Audit(setting, {name: _result(name, measure, setting) for name, measure in asked.items()})
+    return conventions, chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +136,47 @@ class Audit:
         if name not in self.results:
             raise ContractError(f"this audit has {', '.join(self.results)}, not {name!r}")
         return self.results[name]
+
+    def mean(self, name: str, *, weights: Weights | None = None, among: Iterable[str] | None = None) -> Mean:
+        """The mean of a measure: each query alike, or by `weights`, such as how often it is asked.
+
+        It is that of all judged queries, or of those `among` them.
+        `weights` gives a number for each judged query; other queries in it lower the coverage. ContractError for a
+        judged query without a weight, a weight that is negative or not finite, and a query in `among` that is not
+        judged.
+
+        >>> found = audit({"a": {"x": 1.0}, "b": {"y": 1.0}}, {"a": {"x": 1}, "b": {"z": 1}}, ["R@1"])
+        >>> found.mean("R@1").contract, found.mean("R@1", weights={"a": 3, "b": 1}).contract
+        (0.5, 0.75)
+        """
+        inside = None if among is None else slices_of(self.queries, {"among": list(among)})["among"]
+        weight, beyond = (None, 0.0) if weights is None else weights_of(self.queries, weights)
+        return mean_of(self.result(name).values, weight, inside, beyond if among is None else 0.0)
+
+    def by_slice(self, name: str, slices: Slices, *, weights: Weights | None = None) -> dict[str, Mean]:
+        """The mean of a measure in each slice; `slices` is `{query: slice}`, or `{slice: queries}`, which may overlap.
+
+        ContractError for a judged query without a slice, a slice that names one that is not judged, and as `mean`.
+        """
+        weight = None if weights is None else weights_of(self.queries, weights)[0]
+        members = slices_of(self.queries, slices)
+        return {label: mean_of(self.result(name).values, weight, inside) for label, inside in members.items()}
+
+    def distribution(self, name: str, query: str) -> dict[Fraction, Fraction]:
+        """The exact chance of each value of a measure for a query, all orders of equal scores being equally likely.
+
+        For measures of the number of hits alone: P, R, Success, F, R-precision, judged. ContractError for another
+        measure, for a query that is not judged or has no value, and where a cut list hides it.
+
+        >>> from rankwork.inputs.toy import six
+        >>> {str(value): str(chance) for value, chance in audit(*six(), ["R@3"]).distribution("R@3", "q").items()}
+        {'2/3': '2/3', '1': '1/3'}
+        """
+        index = self.setting.joined.judgements.query_index
+        if query not in index:
+            raise ContractError(f"query {query!r} is not judged")
+        result = self.result(name)
+        return distribution_of(result.resolved, result.values, index[query])
 
     def to_pandas(self) -> "pd.DataFrame":
         """One row a measure: its mean and range, and in how many queries the cut splits a tie group."""
@@ -226,9 +291,9 @@ def _check_depth(depth: int | None, joined: Joined) -> None:
 
 
 def _result(name: str, measure: Measure, setting: Setting) -> Result:
-    definition = definition_of(measure)
-    resolved = definition.resolve(measure, setting.protocol)
-    values = by_protocol(definition.evaluate(resolved, setting), str(resolved), resolved.cutoff, setting)
+    resolved = definition_of(measure).resolve(measure, setting)
+    always = definition_of(resolved).always_defined
+    values = by_protocol(evaluated(resolved, setting), str(resolved), resolved.cutoff, setting, always_defined=always)
     return Result(name, resolved, values, mean_of(values))
 
 
@@ -255,9 +320,9 @@ def _query_json(values: Values) -> list[dict[str, Any] | None]:
     columns = zip(*(getattr(values, name).tolist() for name in names), values.reason.tolist(), strict=True)
     left_out = np.zeros(len(values.reason), bool) if values.left_out is None else values.left_out
     entries: list[dict[str, Any] | None] = []
-    for out, censored, (*numbers, reason) in zip(left_out.tolist(), values.censored.tolist(), columns, strict=True):
+    for out, bounded, (*numbers, reason) in zip(left_out.tolist(), values.bounded.tolist(), columns, strict=True):
         entry = {name: None if number != number else number for name, number in zip(names, numbers, strict=True)}
-        kept = names if censored else FIELDS
+        kept = names if bounded else FIELDS
         entries.append(None if out else {**{name: entry[name] for name in kept}, "reason": reason})
     return entries
 
@@ -306,9 +371,7 @@ def _note_on_undefined(result: Result, audit: Audit) -> str:
     text = f"undefined, left out of the mean: {mean.undefined} ({named})"
     if mean.contract is None:
         return f"{text}."
-    total, everything = mean.contract * mean.queries, mean.queries + mean.undefined
-    zeros, ones = total / everything, (total + mean.undefined) / everything
-    return f"{text}; were they all 0 or all 1, it would be {zeros:.4f} or {ones:.4f}."
+    return f"{text}; were they all 0 or all 1, it would be {mean.if_all_0:.4f} or {mean.if_all_1:.4f}."
 
 
 def _touches_end(result: Result, setting: Setting) -> Bools:
@@ -325,6 +388,8 @@ def _note_on_end(result: Result, audit: Audit) -> str:
     named = examples([audit.queries[place] for place in touching])
     share = f"{len(touching)} of {result.mean.queries} queries ({named})"
     text = f"the group at the cut reaches the end of the list in {share}"
+    if result.resolved.cutoff is None:
+        text = f"it reads the list to its end in {share}"
     return f"{text}; if their lists were cut there, declare the depth: the range can be wider."
 
 
@@ -338,12 +403,14 @@ def _note_on_censored(result: Result, audit: Audit) -> str:
 
 
 def _note_on_inclusive(result: Result, audit: Audit) -> str:
-    if audit.order != "inclusive":
+    """What `inclusive` returns beyond the cutoff, or beyond R; a measure of whole lists returns no more than those."""
+    details, cutoff = result.values.details, result.resolved.cutoff
+    if audit.order != "inclusive" or (cutoff is None and not (details["returned"] > details["places"]).any()):
         return ""
-    returned = result.values.details["returned"][result.values.averaged]
+    returned = details["returned"][result.values.averaged]
     mean, most = (returned.mean(), returned.max()) if len(returned) else (0, 0)
     text = f"order inclusive returns every document at or above the k-th score, {mean:.1f} on average, {most} at most"
-    return f"{text}, not {result.resolved.cutoff}; min, expected and max are those of exactly k."
+    return f"{text}, not {cutoff or 'R'}; min, expected and max are those of exactly {'k' if cutoff else 'R'}."
 
 
 def _table_row(result: Result) -> tuple[str, ...]:

@@ -10,19 +10,25 @@ import ast
 import pkgutil
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
+from numpy.typing import NDArray
+
 from rankwork.errors import ContractError
-from rankwork.protocol import Protocol
 
 if TYPE_CHECKING:
-    from rankwork.measures.values import Setting, Values
+    from rankwork.measures.arranging import Arrangement
+    from rankwork.measures.values import Bools, Floats, Setting
+    from rankwork.rankings import Ints
 
-_FORM = re.compile(r"\s*(?P<name>[A-Za-z][A-Za-z_]*?)\s*(\((?P<parameters>[^()]*)\))?\s*(@\s*(?P<cutoff>[0-9]+))?\s*")
-_OTHER_FORM = re.compile(r"(?P<name>[A-Za-z_]+)[_.](?P<cutoff>[0-9]+)")  # recall_10, as trec_eval writes it
+_FORM = re.compile(
+    r"\s*(?P<name>[A-Za-z][A-Za-z0-9_-]*?)\s*(\((?P<parameters>[^()]*)\))?\s*(@\s*(?P<cutoff>[0-9]+))?\s*"
+)
+_OTHER_FORM = re.compile(r"\s*(?P<name>[A-Za-z_]+)[_.](?P<cutoff>[0-9]+)\s*")  # recall_10, as trec_eval writes it
 _PARAMETER = re.compile(r"\s*(?P<key>[A-Za-z_]+)\s*=\s*(?P<value>.+?)\s*")
 
 
@@ -35,7 +41,7 @@ class Measure:
     cutoff: int | None = None
 
     def __str__(self) -> str:
-        inner = ", ".join(f"{key}={value!r}" for key, value in self.parameters)
+        inner = ",".join(f"{key}={value!r}" for key, value in self.parameters)
         return self.name + (f"({inner})" if inner else "") + (f"@{self.cutoff}" if self.cutoff is not None else "")
 
     def __repr__(self) -> str:
@@ -65,16 +71,35 @@ class Measure:
 class Definition:
     """What a file of this package defines, as `DEFINITION`: the registry finds it there.
 
-    `parameters` checks each parameter's value: it returns an error's ending, or None. `resolve` fills what the name
-    leaves open from the protocol; `evaluate` gives the values of every judged query for a resolved measure.
+    - `parameters` checks each parameter's value: it returns an error's ending, or None.
+    - `resolve` fills what the name leaves open, from the protocol and the judgements.
+    - `score` is the measure of given orders, float64 for each list of an arrangement: its minimum, maximum and
+    contract.
+    - `moments` are mean and variance over all orders for each judged query, its cutoffs given; NaN for a variance that
+      is not known, with `unknown_std` as the reason.
+    - `counted` says which grades count as relevant to the measure; without any of them a query is undefined.
+    - `cutoffs` are the places that count, int64[J].
+    - `of_hits` is the measure as a function of hits, cutoff and all that could be hit, where it is one.
+    - `implied` are the parameters that an alias brings with it.
+    - `every_judged`: documents judged not relevant move it too. `members_only`: neither the order nor the number of
+      the selected documents matters to it. `always_defined`: it needs no relevant document.
     """
 
     name: str
     aliases: tuple[str, ...]
     parameters: Mapping[str, Callable[[Any], str | None]]
     cutoff: Literal["required", "optional", "none"]
-    resolve: Callable[[Measure, Protocol], Measure]
-    evaluate: Callable[[Measure, "Setting"], "Values"]
+    resolve: Callable[[Measure, "Setting"], Measure]
+    score: Callable[[Measure, "Setting", "Arrangement"], "Floats"]
+    moments: Callable[[Measure, "Setting", "Ints"], tuple["Floats", "Floats"]]
+    counted: Callable[[Measure, NDArray[Any]], "Bools"]
+    cutoffs: Callable[[Measure, "Setting"], "Ints"]
+    of_hits: Callable[[Measure, int, int, int], Fraction] | None = None
+    implied: Mapping[str, tuple[tuple[str, Any], ...]] = field(default_factory=dict)
+    unknown_std: str | None = None
+    every_judged: bool = False
+    members_only: bool = False
+    always_defined: bool = False
 
 
 def parse(text: str) -> Measure:
@@ -85,14 +110,16 @@ def parse(text: str) -> Measure:
         ...
     rankwork.errors.ContractError: measure 'R@0': k must be at least 1, got 0
     """
-    form = _FORM.fullmatch(text) or _OTHER_FORM.fullmatch(text)
+    form = _OTHER_FORM.fullmatch(text) or _FORM.fullmatch(text)
     if form is None:
         raise ContractError(f"measure {text!r} is not of the form NAME(parameter=value)@k, such as R(rel=2)@10")
     parts = form.groupdict()
     definition = _definition(text, parts["name"])
     cutoff = None if parts["cutoff"] is None else int(parts["cutoff"])
     _check_cutoff(text, definition, cutoff)
-    return Measure(definition.name, _parameters(text, definition, parts.get("parameters") or ""), cutoff)
+    named = _parameters(text, definition, parts.get("parameters") or "")
+    implied = tuple(item for item in definition.implied.get(parts["name"], ()) if item[0] not in dict(named))
+    return Measure(definition.name, tuple(sorted((*named, *implied))), cutoff)
 
 
 def definition_of(measure: Measure) -> Definition:
@@ -117,9 +144,14 @@ def relevance_threshold(value: Any) -> str | None:
     return f"must be a positive grade or '>0', got {value!r}"
 
 
-def resolve_relevance(measure: Measure, protocol: Protocol) -> Measure:
+def resolve_relevance(measure: Measure, setting: "Setting") -> Measure:
     """The measure with `rel` from the protocol, if its name leaves it open."""
-    return measure.filled(rel=1 if protocol.relevant_from == 1 else ">0")
+    return measure.filled(rel=1 if setting.protocol.relevant_from == 1 else ">0")
+
+
+def unchanged(measure: Measure, setting: "Setting") -> Measure:
+    """The measure itself: its name leaves nothing open."""
+    return measure
 
 
 def _definition(text: str, name: str) -> Definition:

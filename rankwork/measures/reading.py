@@ -40,7 +40,10 @@ def _range(result: Result) -> str:
 
 
 def _place(result: Result, order: str) -> str:
-    contract, expected, std = (float(getattr(result.mean, name)) for name in ("contract", "expected", "std"))
+    contract, expected = (float(getattr(result.mean, name)) for name in ("contract", "expected"))
+    std = result.mean.std
+    if std is None:
+        return f"Over all orders it is {expected:.4f}; {result.mean.reason}."
     distance = f"{abs(contract - expected) / std:.1f}"
     side = "at it" if distance == "0.0" else f"{distance} of those {'above' if contract > expected else 'below'}"
     return f"Over all orders it is {expected:.4f} with a standard deviation of {std:.4f}; {order} lies {side}."

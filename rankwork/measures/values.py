@@ -17,6 +17,7 @@ Bools = NDArray[np.bool_]
 NO_RELEVANT = "no relevant document"
 MISSING = "missing from the run"
 CENSORED = "censored"
+EMPTY = "empty requirement"
 FIELDS = ("contract", "min", "expected", "max", "std")
 
 
@@ -59,12 +60,17 @@ class Values:
     @property
     def undefined(self) -> Bools:
         """The queries without a value, by the protocol."""
-        return np.isin(self.reason, (NO_RELEVANT, MISSING))
+        return np.isin(self.reason, (NO_RELEVANT, MISSING, EMPTY))
 
     @property
     def censored(self) -> Bools:
         """The queries of which a cut list hides something."""
         return np.asarray(self.reason == CENSORED)
+
+    @property
+    def bounded(self) -> Bools:
+        """The queries of which more is known by the outer bounds than by the range."""
+        return self.censored | (~self.undefined & (np.isnan(self.min) | np.isnan(self.max)))
 
     @property
     def averaged(self) -> Bools:
@@ -88,31 +94,16 @@ class Values:
         )
 
 
-@dataclass(frozen=True)
-class Mean:
-    """A measure's mean over its averaged queries: numbers, None where it is unknown, with the reason."""
-
-    queries: int
-    undefined: int
-    censored: int
-    contract: float | None
-    min: float | None
-    expected: float | None
-    max: float | None
-    std: float | None
-    outer_min: float | None
-    outer_max: float | None
-    reason: str | None
-
-
-def by_protocol(values: Values, measure: str, cutoff: int | None, setting: Setting) -> Values:
+def by_protocol(
+    values: Values, measure: str, cutoff: int | None, setting: Setting, *, always_defined: bool = False
+) -> Values:
     """The values with the protocol's conventions for k beyond the list, missing queries and no relevant document.
 
-    InputError, with the query, for what the protocol refuses.
+    An `always_defined` measure needs no relevant document. InputError, with the query, for what the protocol refuses.
     """
     protocol, joined = setting.protocol, setting.joined
     missing = joined.retrieved == 0
-    without = values.relevant == 0
+    without = (values.relevant == 0) & (not always_defined)
     _refuse(protocol.no_relevant, without, joined, f"{measure}: the protocol refuses a query without relevant document")
     _refuse(protocol.missing_query, missing, joined, "the protocol refuses a judged query that is missing from the run")
     if protocol.beyond_list == "refuse" and cutoff is not None:
@@ -140,24 +131,6 @@ def _refuse_beyond_list(measure: str, cutoff: int, joined: Joined, missing: Bool
 
 def _named(queries: Bools, joined: Joined) -> str:
     return examples([joined.judgements.queries[place] for place in np.flatnonzero(queries)])
-
-
-def mean_of(values: Values) -> Mean:
-    """The mean over the averaged queries; its std is sqrt(sum of variances) / Q, as ties of queries are independent."""
-    averaged = values.averaged
-    queries = int(averaged.sum())
-    means = {name: _mean(getattr(values, name)[averaged]) for name in FIELDS[:4]}
-    outer = {name: _mean(getattr(values, name)[averaged]) for name in ("outer_min", "outer_max")}
-    std = np.sqrt(values.variance[averaged].sum()) / queries if queries else np.nan
-    known = {**means, "std": None if np.isnan(std) else float(std)}
-    censored = int((values.censored & averaged).sum())
-    reason = None if None not in known.values() else CENSORED if queries else "no query is defined"
-    undefined = values.undefined if values.left_out is None else values.undefined & ~values.left_out
-    return Mean(queries=queries, undefined=int(undefined.sum()), censored=censored, **known, **outer, reason=reason)
-
-
-def _mean(column: Floats) -> float | None:
-    return None if not len(column) or np.isnan(column).any() else float(column.mean())
 
 
 def known_where(column: Floats, known: Bools) -> Floats:
