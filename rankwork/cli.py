@@ -98,6 +98,10 @@ def _print_json(value: Any) -> None:
 @_evidence
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Notebooks at a time.")
 @click.option("--timeout", type=click.FloatRange(min=1), help="Seconds for each notebook (default: no limit).")
+@click.option(
+    "--sweep", "grid", type=click.Path(path_type=Path), metavar="FILE", help="Run all combinations of FILE's grid."
+)
+@click.option("--scheduler", metavar="ADDRESS", help="Run a sweep on the Dask cluster at this address.")
 @_as_json
 def run(
     notebooks: tuple[str, ...],
@@ -106,9 +110,13 @@ def run(
     evidence: Path | None,
     jobs: int,
     timeout: float | None,
+    grid: Path | None,
+    scheduler: str | None,
     as_json: bool,
 ) -> int:
     """Execute NOTEBOOKS (names, beginnings of names, paths, or `all`) and keep a record of each."""
+    if grid or scheduler:
+        return _run_sweep(notebooks, grid, scheduler, chosen, assignments, _store(evidence), jobs, timeout, as_json)
     from rankwork.evidence import runner
     from rankwork.evidence.verifying import verify as verify_record
 
@@ -124,6 +132,57 @@ def run(
         for item, verdict in zip(finished, verdicts, strict=True):
             _print_finished(item, verdict.sentence)
     return 0 if all(verdicts) else FOUND_WANTING
+
+
+def _run_sweep(
+    notebooks: tuple[str, ...],
+    grid: Path | None,
+    scheduler: str | None,
+    chosen: str | None,
+    assignments: tuple[str, ...],
+    store: "Store",
+    jobs: int,
+    timeout: float | None,
+    as_json: bool,
+) -> int:
+    """Run what is missing of a sweep, then the record over all of it."""
+    from rankwork.evidence import runner, sweeping
+    from rankwork.evidence.cluster import Cluster
+    from rankwork.evidence.verifying import verify as verify_record
+
+    if grid is None:
+        raise click.UsageError("--scheduler runs a sweep: say --sweep FILE")
+    if chosen is not None:
+        raise click.UsageError("--sweep and --params exclude each other: the values that stay belong into its file")
+    paths = runner.find_notebooks(notebooks, runner.workbook(Path.cwd()))
+    if len(paths) != 1:
+        raise click.UsageError(f"--sweep takes one notebook, got {len(paths)}")
+    sweep = sweeping.prepare(paths[0], grid, assignments)
+    runner.check_writable(store)
+    place: sweeping.Place = Cluster(scheduler, store, timeout) if scheduler else sweeping.Here(store, jobs, timeout)
+    finished = sweeping.run(sweep, store, place, _sweep_progress(sweep.notebook))
+    over_all = sweeping.over_all(sweep, finished, store)
+    verdicts = [verify_record(item.path) for item in (*finished, over_all)]
+    if as_json:
+        pairs = zip((*finished, over_all), verdicts, strict=True)
+        _print_json([_finished_json(item, bool(verdict)) for item, verdict in pairs])
+    else:
+        for request, item in zip(sweep.requests, finished, strict=True):
+            asked = ", ".join(f"{name}={request.values[name]}" for name in sweep.names)
+            click.echo(f"{item.record_id[:12]}  {item.status:11}  {asked}")
+        _print_finished(over_all, verdicts[-1].sentence)
+    return 0 if all(verdicts) else FOUND_WANTING
+
+
+def _sweep_progress(notebook: str) -> Any:
+    """Show how many combinations are done, where somebody is looking."""
+    if not sys.stderr.isatty():
+        return None
+
+    def show(done: int, total: int) -> None:
+        click.echo(f"\r\033[K{notebook}: {done} of {total}", nl=done == total, err=True)
+
+    return show
 
 
 def _progress() -> Any:
