@@ -75,6 +75,12 @@ def test_a_range_stands_in_one_column_for_each_of_its_parts_and_digests_come_las
     assert found["n"].tolist() == [2, 3]
 
 
+def test_a_number_with_the_name_of_a_parameter_stands_in_a_column_of_its_own() -> None:
+    found = table(row({"k": 1}, {"k": 7, "status": 8})).to_pandas()
+    assert list(found.columns) == ["k", "status", "recorded k", "recorded status", "recipe", "result"]
+    assert found.iloc[0, :4].tolist() == [1, "complete", 7, 8]
+
+
 def test_values_that_are_no_scalars_stand_as_text() -> None:
     assert table(row({"m": ["R@1"]}, {}), row({"m": ["R@2"]}, {})).to_pandas()["m"].tolist() == ['["R@1"]', '["R@2"]']
 

@@ -47,7 +47,7 @@ class Cluster:
         lost: list[str] = []
         with _client(self.address) as client:
             tasks = {client.submit(execute, pack(r), self.timeout, pure=False): n for n, r in enumerate(requests)}
-            for task in _as_completed(tasks):
+            for task in _as_completed(client, tasks):
                 try:
                     finished[tasks[task]] = receive(task.result(), requests[tasks[task]], self.store)
                 except Exception as error:  # whatever it was, the other executions are kept
@@ -60,10 +60,10 @@ class Cluster:
         return [finished[number] for number in range(len(requests))]
 
 
-def _as_completed(tasks: Mapping[Any, int]) -> Iterator[Any]:
+def _as_completed(client: Any, tasks: Mapping[Any, int]) -> Iterator[Any]:
     from distributed import as_completed
 
-    yield from as_completed(list(tasks))
+    yield from as_completed(list(tasks), loop=client.loop)
 
 
 @contextmanager

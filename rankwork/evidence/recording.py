@@ -255,6 +255,9 @@ def _encode_table(table: Any) -> dict[str, Any]:
         table = table.to_frame(name=str(table.name))
     named = any(name is not None for name in table.index.names) or not isinstance(table.index, pd.RangeIndex)
     flat = table.reset_index() if named else table
+    names = [str(name) for name in flat.columns]
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise TypeError(f"two columns of a table are named {repeated[0]!r}")
     columns = {str(name): _encode_column(flat[name]) for name in flat.columns}
     return {"kind": "table", "columns": list(columns), "data": columns}
 

@@ -73,9 +73,15 @@ class SweepTable:
         """One row an execution: the grid's values, the status, the numbers (or the measured ones), the digests."""
         import pandas as pd
 
-        columns = dict.fromkeys(name for row in self.rows for name in _cells(row, measured))
-        rows = [{**_values(row), **_cells(row, measured), **_digests(row)} for row in self.rows]
+        cells = [self._apart(_cells(row, measured)) for row in self.rows]
+        rows = [{**_values(row), **found, **_digests(row)} for row, found in zip(self.rows, cells, strict=True)]
+        columns = dict.fromkeys(name for found in cells for name in found)
         return pd.DataFrame(rows, columns=[*self.names, "status", *columns, "recipe", "result"])
+
+    def _apart(self, cells: Mapping[str, Any]) -> dict[str, Any]:
+        """The numbers under names that no other column of the table has."""
+        taken = {*self.names, "status", "recipe", "result"}
+        return {f"recorded {name}" if name in taken else name: value for name, value in cells.items()}
 
     @property
     def conclusion(self) -> str:
