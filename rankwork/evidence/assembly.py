@@ -7,6 +7,7 @@ nonce in its last cell, and left its inputs as they were.
 import json
 import shutil
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from rankwork import __version__
 from rankwork.digest import digest, digest_file
 from rankwork.errors import EvidenceError
 from rankwork.evidence import manifest, recording
-from rankwork.evidence.moments import moment
 from rankwork.evidence.privacy import scrub, scrubbed
 from rankwork.evidence.report import render
 
@@ -36,8 +36,27 @@ def with_seal(notebook: Mapping[str, Any], nonce: str) -> dict[str, Any]:
     return {**notebook, "cells": [*notebook["cells"], cell]}
 
 
-def assemble(scratch: Path, job: Mapping[str, Any], outcome: Mapping[str, Any]) -> Path:
+@dataclass(frozen=True)
+class Gathered:
+    """All that an execution left, in the folder of the record to be: the manifest is what is missing."""
+
+    record: Path
+    job: Mapping[str, Any]
+    outcome: Mapping[str, Any]
+    executed: Mapping[str, Any]
+    results: Mapping[str, Any]
+    seal: Mapping[str, Any] | None
+    status: str
+    reason: Mapping[str, Any] | None
+
+
+def assemble(scratch: Path, job: Mapping[str, Any], outcome: Mapping[str, Any]) -> None:
     """Make `scratch/record`, the manifest last: a record folder without a manifest does not count."""
+    finish(gather(scratch, job, outcome))
+
+
+def gather(scratch: Path, job: Mapping[str, Any], outcome: Mapping[str, Any]) -> Gathered:
+    """Put the files of `scratch/record` together and decide what became of the execution."""
     record = scratch / "record"
     shutil.rmtree(record, ignore_errors=True)
     record.mkdir()
@@ -45,15 +64,17 @@ def assemble(scratch: Path, job: Mapping[str, Any], outcome: Mapping[str, Any]) 
     results = recording.collect(executed)
     seal = recording.find_seal(executed)
     status, reason = classify(outcome, seal, job, changed_input(scratch, job))
-    facts = _facts(job, status, reason, results)
     _write_json(record / "notebook.ipynb", executed)
     _write_json(record / "results.json", results)
     shutil.copyfile(scratch / "source.ipynb", record / "source.ipynb")
-    (record / "report.html").write_text(render(executed, job["notebook"], facts), encoding="utf-8")
-    moment("before_digest")
-    manifest.write(record / "manifest.json", _manifest(record, job, outcome, executed, results, seal, status, reason))
-    moment("after_digest")
-    return record
+    gathered = Gathered(record, job, outcome, executed, results, seal, status, reason)
+    (record / "report.html").write_text(render(executed, job["notebook"], _facts(gathered)), encoding="utf-8")
+    return gathered
+
+
+def finish(gathered: Gathered) -> None:
+    """Write the manifest with the digests of all the rest."""
+    manifest.write(gathered.record / "manifest.json", _manifest(gathered))
 
 
 def classify(
@@ -131,51 +152,40 @@ def _joined(outputs: list[Any]) -> list[Any]:
     return outputs
 
 
-def _facts(
-    job: Mapping[str, Any], status: str, reason: Mapping[str, Any] | None, results: Mapping[str, Any]
-) -> dict[str, str]:
-    stopped = {"stopped by": f"{reason['type']}: {reason['message']}"} if reason else {}
+def _facts(found: Gathered) -> dict[str, str]:
+    stopped = {"stopped by": f"{found.reason['type']}: {found.reason['message']}"} if found.reason else {}
     return {
-        "notebook": job["notebook"],
-        "status": status,
+        "notebook": found.job["notebook"],
+        "status": found.status,
         **stopped,
-        "recipe": job["recipe_digest"],
-        "results": recording.results_digest(results),
-        "executed": job["started"],
+        "recipe": found.job["recipe_digest"],
+        "results": recording.results_digest(found.results),
+        "executed": found.job["started"],
     }
 
 
-def _manifest(
-    record: Path,
-    job: Mapping[str, Any],
-    outcome: Mapping[str, Any],
-    executed: Mapping[str, Any],
-    results: Mapping[str, Any],
-    seal: Mapping[str, Any] | None,
-    status: str,
-    reason: Mapping[str, Any] | None,
-) -> dict[str, Any]:
-    ended = datetime.now(UTC)
+def _manifest(found: Gathered) -> dict[str, Any]:
+    job, ended = found.job, datetime.now(UTC)
     seconds = (ended - datetime.fromisoformat(job["started"])).total_seconds()
     return {
         "format": manifest.FORMAT,
         "canonical": manifest.CANONICAL,
         "notebook": job["notebook"],
-        "status": status,
-        "reason": reason,
+        "status": found.status,
+        "reason": found.reason,
         "recipe": job["recipe"],
         "recipe_digest": job["recipe_digest"],
-        "result_digest": recording.results_digest(results),
-        **manifest.summaries(results),
+        "result_digest": recording.results_digest(found.results),
+        **manifest.summaries(found.results),
         "seeds": {name: value for name, value in job["parameters"].items() if "seed" in name},
-        "canonical_notebook": digest(manifest.canonical_notebook(executed)),
-        "environment": seal["environment"] if seal else None,
+        "canonical_notebook": digest(manifest.canonical_notebook(found.executed)),
+        "environment": found.seal["environment"] if found.seal else None,
         "commit": job["commit"],
         "rankwork": __version__,
         "time": {"started": job["started"], "ended": ended.isoformat(timespec="seconds"), "seconds": round(seconds, 3)},
-        "cells": outcome["cells"],
+        "cells": found.outcome["cells"],
         "nonce": job["nonce"],
-        "files": {path.name: manifest.file_entry(path) for path in sorted(record.iterdir())},
+        "files": {path.name: manifest.file_entry(path) for path in sorted(found.record.iterdir())},
     }
 
 

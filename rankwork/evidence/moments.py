@@ -20,6 +20,7 @@ Where the runner dies with the process, at any moment but the last, what is left
 
 import os
 import signal
+import threading
 
 from rankwork.errors import EvidenceError
 
@@ -41,7 +42,7 @@ def moment(name: str) -> None:
     if asked := os.environ.get(VARIABLE):
         where, what = parse(asked)
         if where == name:
-            os.kill(os.getpid(), what)
+            signal.pthread_kill(threading.get_ident(), what)  # this very thread goes no further
 
 
 def parse(asked: str) -> tuple[str, signal.Signals]:

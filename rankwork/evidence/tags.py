@@ -26,7 +26,7 @@ class Tags:
         """Record ID -> its tags in order; EvidenceError when the file is there and cannot be read."""
         try:
             kept = json.loads((self.root / FILE).read_bytes())
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return {}
         except (OSError, ValueError):
             kept = None

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rankwork.evidence import report, saving
-from rankwork.evidence.assembly import assemble
+from rankwork.evidence.assembly import finish, gather
 from rankwork.evidence.moments import moment
 from rankwork.evidence.parameters import light_jsonschema
 
@@ -29,7 +29,10 @@ def main(scratch: Path) -> None:
     job = json.loads(Path("job.json").read_text(encoding="utf-8"))
     outcome = execute(job)
     Path("outcome.json").write_text(json.dumps(outcome), encoding="utf-8")
-    assemble(scratch, job, outcome)
+    gathered = gather(scratch, job, outcome)
+    moment("before_digest")
+    finish(gathered)
+    moment("after_digest")
 
 
 def execute(job: Mapping[str, Any]) -> dict[str, Any]:
