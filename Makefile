@@ -7,7 +7,7 @@ comma  := ,
 STAMP  := .venv/.installed-$(subst $(comma),-,$(EXTRAS))
 JOBS   ?= 2
 
-.PHONY: setup workbook test check lab lint
+.PHONY: setup workbook test check exhaustive lab lint
 .DELETE_ON_ERROR:
 
 setup: $(STAMP)
@@ -15,7 +15,7 @@ setup: $(STAMP)
 $(STAMP): pyproject.toml requirements.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	HNSWLIB_NO_NATIVE=1 $(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e ".[$(EXTRAS)]"
-	$(BIN)/python -c "import matplotlib.pyplot"
+	$(BIN)/python -c "import matplotlib.pyplot, numpy as n, rankwork; [rankwork.topk(n.ones(64, t), 1) for t in ('f4', 'f8')]"
 	touch $@
 
 workbook: $(STAMP)
@@ -27,10 +27,13 @@ lint: $(STAMP)
 	$(BIN)/mypy
 
 check: lint
-	$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
+	$(BIN)/python -m pytest -n $(JOBS) -m "not slow and not exhaustive"
 
 test: lint
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) -m "not exhaustive"
+
+exhaustive: $(STAMP)
+	$(BIN)/python -m pytest -m exhaustive
 
 lab: $(STAMP)
 	$(BIN)/rankwork lab

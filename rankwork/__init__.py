@@ -11,10 +11,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rankwork.contract.certificate import certify as certify
     from rankwork.contract.comparison import compare as compare
     from rankwork.contract.reference import rank as rank
+    from rankwork.contract.shards import merge as merge
     from rankwork.contract.ties import boundary as boundary
     from rankwork.contract.ties import recall_range as recall_range
+    from rankwork.contract.topk import topk as topk
     from rankwork.evidence.recording import record as record
     from rankwork.measures.auditing import audit as audit
 
@@ -23,12 +26,15 @@ __version__ = "0.1.0"
 _HOME = {
     "audit": "rankwork.measures.auditing",
     "boundary": "rankwork.contract.ties",
+    "certify": "rankwork.contract.certificate",
     "compare": "rankwork.contract.comparison",
+    "merge": "rankwork.contract.shards",
     "rank": "rankwork.contract.reference",
     "recall_range": "rankwork.contract.ties",
     "record": "rankwork.evidence.recording",
+    "topk": "rankwork.contract.topk",
 }
-__all__ = ["audit", "boundary", "compare", "rank", "recall_range", "record"]
+__all__ = ["audit", "boundary", "certify", "compare", "merge", "rank", "recall_range", "record", "topk"]
 
 
 def __getattr__(name: str) -> Any:

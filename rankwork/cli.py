@@ -19,8 +19,8 @@ from rankwork.errors import RankworkError
 if TYPE_CHECKING:
     from rankwork.evidence.runner import Finished
     from rankwork.evidence.store import Entry, Store
-    from rankwork.measures.auditing import Audit
 
+AUDIT_ORDERS = ("id_asc", "id_desc", "rank", "input", "inclusive")
 FOUND_WANTING, BAD_INPUT, INTERRUPTED = 1, 2, 130
 _MEANS = ("contract", "min", "expected", "max")
 _LINE = 100
@@ -399,68 +399,56 @@ def verify(records: tuple[str, ...], everything: bool, current: bool, evidence: 
 
 
 @commands.command()
-@click.argument("run_file", metavar="RUN", type=click.Path(path_type=Path))
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.argument("judgements", type=click.Path(path_type=Path))
-@click.option(
-    "-m", "measures", multiple=True, required=True, metavar="NAME", help="A measure such as R@10; may be repeated."
-)
-@click.option(
-    "--order",
-    type=click.Choice(["id_asc", "id_desc", "rank", "input", "inclusive"]),
-    help="How ties are broken for the contract's value (default: the protocol's).",
-)
-@click.option(
-    "--protocol",
-    default="rankwork",
-    show_default=True,
-    help="The conventions: rankwork, article, handbook, java or trec.",
-)
+@click.option("-m", "measures", multiple=True, required=True, metavar="NAME", help="Such as R@10; may be repeated.")
+@click.option("--order", type=click.Choice(AUDIT_ORDERS), help="Of ties, for the contract's value.")
+@click.option("--protocol", default="rankwork", show_default=True, help="rankwork, article, handbook, java or trec.")
 @click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Lists of N items were cut there.")
-@click.option(
-    "--max-width", type=click.FloatRange(min=0), metavar="X", help="Exit with 1 when the range of a mean is wider."
-)
+@click.option("--round", "digits", type=click.IntRange(min=0), metavar="N", help="Scores as N decimals show them.")
+@click.option("--dtype", type=click.Choice(["float32", "float16", "bfloat16", "int8"]), help="Scores in this type.")
+@click.option("--max-width", type=click.FloatRange(min=0), metavar="X", help="Exit with 1 if a mean's range is wider.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def audit(
-    run_file: Path,
+    runs: tuple[Path, ...],
     judgements: Path,
     measures: tuple[str, ...],
     order: str | None,
     protocol: str,
     depth: int | None,
+    digits: int | None,
+    dtype: str | None,
     max_width: float | None,
     form: str,
 ) -> int:
-    """Measure RUN against JUDGEMENTS (TREC files, plain or gzip): each number with its range over the ties."""
-    from rankwork.measures.auditing import audit as audit_run
+    """Measure each RUN against JUDGEMENTS: every number with its range over the ties.
 
-    result = audit_run(run_file, judgements, list(measures), protocol=protocol, order=order, depth=depth)
+    Several runs are compared: a leaderboard with the ranks that ties allow, and the differences of all pairs.
+    """
+    from rankwork.measures import telling
+
+    asked = telling.Asked(measures, protocol, order, depth, digits, dtype)
+    found = asked.audit(telling.named(runs), judgements)
     if form == "json":
-        _print_json(result.to_json())
+        _print_json(telling.json_of(found, asked))
     else:
-        click.echo(str(result))
-    return FOUND_WANTING if max_width is not None and not _within(result, max_width) else 0
-
-
-def _within(result: "Audit", width: float) -> bool:
-    """Whether every mean has a range, and none is wider."""
-    bounds = [(found.mean.outer_min, found.mean.outer_max) for found in result.results.values()]
-    return all(low is not None and high is not None and high - low <= width for low, high in bounds)
+        click.echo(telling.text_of(found, asked))
+    return FOUND_WANTING if max_width is not None and not telling.within(found, max_width) else 0
 
 
 @commands.command()
 @click.argument("run_file", metavar="RUN", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    help="The file to write, gzip where it ends in .gz (default: standard output).",
-)
-def fix(run_file: Path, output: Path | None) -> int:
-    """Rewrite RUN so that any evaluator orders it by the contract: new scores n..1, no strict order changed."""
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="The file to write (default: standard output).")
+@click.option("--order", type=click.Choice(AUDIT_ORDERS[:4]), default="id_asc", show_default=True, help="Of ties.")
+def fix(run_file: Path, output: Path | None, order: str) -> int:
+    """Rewrite RUN so that any evaluator orders it alike: new scores n..1, no strict order changed.
+
+    Ties take the contract's order, or another; gzip where the output's name ends in .gz.
+    """
     from rankwork.inputs.trec import read_run, run_lines, write_run
     from rankwork.measures.fixing import fixed
 
-    run = fixed(read_run(run_file))
+    run = fixed(read_run(run_file, ranks=order == "rank"), order=order)
     if output is None:
         click.echo("".join(run_lines(run)), nl=False)
     else:

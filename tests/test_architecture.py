@@ -12,7 +12,8 @@ import rankwork
 PACKAGE = Path(rankwork.__file__).parent
 ORDER = (
     "errors", "digest", "environment",
-    "contract.reference", "contract.ties", "contract.kernels", "contract.topk", "contract.certificate",
+    "contract.reference", "contract.ties", "contract.identifiers", "contract.kernels", "contract.lemma",
+    "contract.accelerator", "contract.topk", "contract.certificate", "contract.shards",
     "contract.comparison", "contract.tolerance", "contract",
     "engines", "rankings", "protocol", "statistics", "trace", "inputs", "measures", "retrieval", "diagnosis",
     "decision", "evidence", "plots", "explore", "exercises", "cli",

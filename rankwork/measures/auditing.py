@@ -73,6 +73,11 @@ def read_judged(judgements: Judged, protocol: str | Protocol) -> Judgements:
     return _judgements(judgements, _conventions(protocol, None)[0])
 
 
+def read_ranked(run: Run, protocol: str | Protocol, order: str | None) -> Rankings:
+    """The run as the protocol reads it, with its rank column where the order needs it. Errors as for `audit`."""
+    return _rankings(run, *_conventions(protocol, order))
+
+
 def setting_of(joined: Joined, protocol: str | Protocol, order: str | None, depth: int | None) -> Setting:
     """What measures are evaluated on. Errors as for `audit`."""
     conventions, chosen = _conventions(protocol, order)
@@ -136,6 +141,12 @@ class Audit:
         if name not in self.results:
             raise ContractError(f"this audit has {', '.join(self.results)}, not {name!r}")
         return self.results[name]
+
+    def reordered(self, order: str) -> "Audit":
+        """The same audit with ties in another order; only the contract column differs. Errors as for `audit`."""
+        setting = setting_of(self.setting.joined, self.setting.protocol, order, self.setting.depth)
+        asked = {name: parse(name) for name in self.results}
+        return self if order == self.order else Audit(setting, {n: _result(n, m, setting) for n, m in asked.items()})
 
     def mean(self, name: str, *, weights: Weights | None = None, among: Iterable[str] | None = None) -> Mean:
         """The mean of a measure: each query alike, or by `weights`, such as how often it is asked.

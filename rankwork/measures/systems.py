@@ -264,13 +264,10 @@ class Systems:
         lines = []
         for measure in next(iter(self.audits.values())).results:
             lines.append(f"{measure}: ranks that ties allow")
-            for standing in self.leaderboard(measure):
-                numbers = (standing.contract, standing.min, standing.max)
-                shown = "  ".join("     -" if number is None else f"{number:.4f}" for number in numbers)
-                ranks = f"{standing.best_rank}" + (
-                    "" if standing.best_rank == standing.worst_rank else f" to {standing.worst_rank}"
-                )
-                lines.append(f"  {standing.system}  {shown}  rank {ranks}")
+            rows: list[tuple[str, ...]] = [("system", "contract", "min", "expected", "max", "rank")]
+            rows += [_table_row(standing) for standing in self.leaderboard(measure)]
+            widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+            lines += ["  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
             if len(self.names) == 2:
                 lines.append(str(self.difference(measure, *self.names)))
         return "\n".join(lines)
@@ -326,6 +323,16 @@ def _snapped(difference: Floats) -> Floats:
 
 def _known_mean(column: Floats) -> float | None:
     return None if np.isnan(column).any() else float(column.mean())
+
+
+def _table_row(standing: Standing) -> tuple[str, ...]:
+    numbers = (standing.contract, standing.min, standing.expected, standing.max)
+    ranks = sorted({standing.best_rank, standing.worst_rank})
+    return (
+        standing.system,
+        *("-" if number is None else f"{number:.4f}" for number in numbers),
+        " to ".join(map(str, ranks)),
+    )
 
 
 def _inexact(difference: Difference) -> str:

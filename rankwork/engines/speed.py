@@ -1,0 +1,302 @@
+"""What the contract costs: `rankwork.topk` beside `torch.topk`, cell by cell, with one thread and in one process.
+
+Each cell rotates several tensors (repeats on one tensor train the branch predictor), takes turns between what is
+compared, so that a slow moment of the machine meets all alike, and reports medians. The floor is one read of the
+scores: `amax`.
+"""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+Record = dict[str, Any]
+
+SHAPES = (
+    (1, 10_000), (1, 100_000), (1, 1_000_000), (1, 10_000_000),
+    (8, 1_048_576), (64, 131_072), (1024, 4096), (4096, 1024),
+)  # fmt: skip
+KS = (10, 100, 1000)
+INPUTS = ("random", "16 levels", "1,000 levels", "bfloat16-rounded", "all equal", "ascending", "descending")
+IN_ORDER = ("ascending", "descending")
+TENSORS = 16
+MEMORY = 2 << 30  # bytes that the rotated tensors of one cell may take together
+
+
+# ------------------------------------------------------------------------------ the grid
+
+
+def grid(
+    *, shapes: Iterable[tuple[int, int]] = SHAPES, ks: Sequence[int] = KS, inputs: Iterable[str] = INPUTS, dtype: str
+    = "float32", shuffled_ids: bool = False, seconds: float = 1.0, on_record: Callable[[Record], object] = dict,
+) -> list[Record]:  # fmt: skip
+    """Measure every cell (shape, input, k up to n/4) for about `seconds` each; one record a cell, missed ones marked.
+
+    `on_record` is called with each record as it is made. Times are in seconds and are medians.
+
+    >>> record, = grid(shapes=[(1, 64)], ks=[10], inputs=["random"], seconds=0)
+    >>> record["shape"], record["k"], record["input"], record["limit"]
+    ('1 x 64', 10, 'random', 0.85)
+    """
+    records = []
+    with one_thread():
+        for rows, n in shapes:
+            for name in inputs:
+                tensors = make_inputs(name, rows, n, dtype)
+                for k in (k for k in ks if 4 * k <= n):
+                    records.append(_cell(tensors, rows, n, k, name, dtype, shuffled_ids, seconds))
+                    on_record(records[-1])
+    return records
+
+
+def _cell(
+    tensors: Sequence[Any], rows: int, n: int, k: int, name: str, dtype: str, shuffled_ids: bool, seconds: float
+) -> Record:
+    import torch
+
+    from rankwork.contract.topk import topk
+
+    ids = _shuffled(n) if shuffled_ids else None
+    theirs, ours, floor = take_turns(
+        [lambda x: torch.topk(x, k), lambda x: topk(x, k, ids=ids), lambda x: x.amax()], tensors, seconds
+    )
+    bound = limit(rows, n, k, name, dtype, shuffled_ids)
+    return {
+        "shape": f"{rows} x {n}", "rows": rows, "n": n, "k": k, "input": name, "dtype": dtype,
+        "ids": "shuffled" if shuffled_ids else "by position",
+        "torch.topk": theirs, "rankwork.topk": ours, "floor": floor,
+        "ratio": ours / theirs, "limit": bound, "missed": ours / theirs > bound,
+        "floor ratio": floor / theirs, "over the floor": ours / floor, "tensors": len(tensors),
+    }  # fmt: skip
+
+
+def limit(rows: int, n: int, k: int, name: str, dtype: str = "float32", shuffled_ids: bool = False) -> float:
+    """The highest ratio to torch.topk that the cell may have.
+
+    >>> limit(1, 10**7, 10, "random"), limit(1, 10**7, 10, "ascending"), limit(4096, 1024, 10, "random")
+    (0.05, 0.5, 0.85)
+    >>> limit(1, 10**4, 1000, "all equal"), limit(1, 10**6, 100, "16 levels", shuffled_ids=True)
+    (1.25, 0.1875)
+    """
+    bounds = [1.25 if k == 1000 and n <= 10_000 else 1.05]
+    if dtype == "float32":
+        if rows == 1 and name not in IN_ORDER:
+            bounds.append({10**6: 0.15, 10**7: 0.05}.get(n, 1.25))
+        if k == 10:
+            bounds.append(0.5 if n >= 10_000 else 0.85)
+    return min(bounds) * (1.25 if shuffled_ids else 1)
+
+
+def missed(records: Iterable[Record]) -> list[str]:
+    """Every cell that missed its limit, by name and with its figure.
+
+    >>> missed([{"shape": "1 x 64", "k": 9, "input": "random", "dtype": "float32", "ids": "by position",
+    ...          "ratio": 1.2345, "limit": 1.05, "missed": True}])
+    ['1 x 64, k = 9, random, float32, IDs by position: 1.234 (limit 1.05)']
+    """
+    return [
+        f"{r['shape']}, k = {r['k']}, {r['input']}, {r['dtype']}, IDs {r['ids']}: "
+        f"{r['ratio']:.3f} (limit {r['limit']:.4g})"
+        for r in records
+        if r["missed"]
+    ]
+
+
+# ------------------------------------------------------------------------------- inputs
+
+
+def make_inputs(name: str, rows: int, n: int, dtype: str = "float32", device: str = "cpu") -> list[Any]:
+    """Up to 16 different tensors of one kind of scores, as many as MEMORY holds, from the seeds 0, 1, 2 and so on."""
+    import torch
+
+    number = max(1, min(TENSORS, MEMORY // (4 * rows * n)))
+    tensors = [_scores(name, rows, n, seed).to(getattr(torch, dtype)).to(device) for seed in range(number)]
+    return [tensor[0] for tensor in tensors] if rows == 1 else tensors
+
+
+def _scores(name: str, rows: int, n: int, seed: int) -> Any:
+    import torch
+
+    generator = torch.Generator().manual_seed(seed)
+    if name.endswith("levels"):
+        levels = int(name.removesuffix(" levels").replace(",", ""))
+        return torch.randint(0, levels, (rows, n), generator=generator).float()
+    if name == "all equal":
+        return torch.full((rows, n), float(seed + 1))
+    normal = torch.randn(rows, n, generator=generator)
+    if name == "bfloat16-rounded":
+        return normal.bfloat16().float()
+    if name in IN_ORDER:
+        return normal.sort(dim=-1, descending=name == "descending").values
+    if name == "nearly ascending":
+        return torch.cat([normal.sort(dim=-1).values[:, 1:], normal[:, :1]], dim=-1)
+    return normal
+
+
+def _shuffled(n: int) -> Any:
+    """The order of n IDs that stand in no relation to the positions."""
+    from rankwork.contract.topk import IdOrder
+
+    order = IdOrder(np.random.default_rng(0).permutation(n))
+    order.rank  # noqa: B018 - computed once per corpus, so not part of what is timed
+    return order
+
+
+# ------------------------------------------------------------------------------- timing
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Run torch with one thread, and then with as many as before."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def take_turns(
+    functions: Sequence[Callable[[Any], Any]], tensors: Sequence[Any], seconds: float, after: Callable[[], Any] = int
+) -> list[float]:
+    """The median time of each function over about `seconds`, in 1 to 300 rounds.
+
+    They take turns in rounds. In each a function goes through all tensors twice and is timed the second time: the first
+    time it pays for what the one before has left in the caches (torch.topk leaves four times its input to be written
+    back). `after` is called before a clock is read: a device's synchronization.
+    """
+    once = 0.0
+    for function in functions:
+        _time(function, tensors[0], after)
+        once += _time(function, tensors[-1], after)
+    rounds = max(1, min(300, round(seconds / (2 * once * len(tensors)))))
+    times: list[list[float]] = [[] for _ in functions]
+    for _ in range(rounds):
+        for place, function in enumerate(functions):
+            for tensor in tensors:
+                function(tensor)
+            times[place] += [_time(function, tensor, after) for tensor in tensors]
+    return [median(one) for one in times]
+
+
+def _time(function: Callable[[Any], Any], tensor: Any, after: Callable[[], Any]) -> float:
+    after()
+    start = time.perf_counter()
+    function(tensor)
+    after()
+    return time.perf_counter() - start
+
+
+def order_cost(n: int = 1_000_000) -> Record:
+    """The seconds that building an `IdOrder` takes, once per corpus, for integer and for text IDs."""
+    from rankwork.contract.topk import IdOrder
+
+    numbers = np.random.default_rng(0).permutation(n)
+    texts = [f"doc-{number}" for number in numbers.tolist()]
+    return {
+        "n": n,
+        "integer IDs": _time(lambda ids: IdOrder(ids).rank, numbers, int),
+        "text IDs": _time(lambda ids: IdOrder(ids).rank, texts, int),
+    }
+
+
+# --------------------------------------------------------------- in a process of its own
+
+_SELECTORS = {
+    "torch.topk": "select = torch.topk",
+    "rankwork.topk": "from rankwork.contract.topk import topk as select",
+    "rankwork.topk without numba": (
+        "import sys; sys.modules['numba'] = None; from rankwork.contract.topk import topk as select"
+    ),
+}
+_MEMORY = """
+import re, torch
+from pathlib import Path
+torch.set_num_threads(1)
+{selector}
+select(torch.rand(100_000), {k})
+scores = torch.rand({n})
+status = Path("/proc/self/status")
+size = lambda name: 1024 * int(re.search(name + r":\\s+(\\d+)", status.read_text())[1])
+Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here
+before = size("VmRSS")
+select(scores, {k})
+print(size("VmHWM") - before)
+"""
+_FIRST = """
+import time, torch
+scores = torch.rand(10_000)
+start = time.perf_counter()
+from rankwork.contract.topk import topk
+topk(scores, 10)
+print(time.perf_counter() - start)
+"""
+
+
+def extra_memory(n: int = 10_000_000, k: int = 1000) -> Record:
+    """The bytes beyond a float32 input of n that a selection takes at its peak, in a process of its own (Linux)."""
+    used = {name: int(_run(_MEMORY.format(selector=code, n=n, k=k))) for name, code in _SELECTORS.items()}
+    return {"n": n, "k": k, "input": 4 * n, **used}
+
+
+def first_call() -> float:
+    """The seconds of the first selection of a process: imports, and compiling where no earlier process has done so."""
+    return float(_run(_FIRST))
+
+
+def _run(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+# ------------------------------------------------------------------------ accelerators
+
+
+def compare_ways(
+    device: str = "cuda", *, shapes: Iterable[tuple[int, int]] = SHAPES, ks: Sequence[int] = KS,
+    inputs: Iterable[str] = ("random", "16 levels", "all equal"), dtype: str = "float32", seconds: float = 0.3,
+) -> list[Record]:  # fmt: skip
+    """Time torch.topk, the four ways for an accelerator and one read, on a device; say whether each way is right.
+
+    >>> record, = compare_ways("cpu", shapes=[(2, 64)], ks=[3], inputs=["16 levels"], seconds=0)
+    >>> [name for name, right in record["right"].items() if not right]
+    []
+    """
+    return [
+        _ways(make_inputs(name, rows, n, dtype, device), rows, n, k, name, dtype, device, seconds)
+        for rows, n in shapes
+        for name in inputs
+        for k in ks
+        if 4 * k <= n
+    ]
+
+
+def _ways(
+    tensors: Sequence[Any], rows: int, n: int, k: int, name: str, dtype: str, device: str, seconds: float
+) -> Record:
+    import torch
+
+    from rankwork.contract.accelerator import WAYS
+    from rankwork.contract.certificate import certify
+
+    tensors = [tensor.view(rows, n) for tensor in tensors]
+    functions: dict[str, Callable[[Any], Any]] = {"torch.topk": lambda x: torch.topk(x, k), "floor": lambda x: x.amax()}
+    functions |= {way: _with_k(function, k) for way, function in WAYS.items()}
+    wait = torch.cuda.synchronize if device.startswith("cuda") else int
+    times = dict(zip(functions, take_turns(list(functions.values()), tensors, seconds, wait), strict=True))
+    return {
+        "shape": f"{rows} x {n}", "rows": rows, "n": n, "k": k, "input": name, "dtype": dtype, "device": device,
+        "seconds": times, "ratio": {way: times[way] / times["torch.topk"] for way in WAYS},
+        "fastest": min(WAYS, key=times.__getitem__),
+        "right": {way: bool(certify(tensors[0], function(tensors[0], k))) for way, function in WAYS.items()},
+    }  # fmt: skip
+
+
+def _with_k(function: Callable[[Any, int], Any], k: int) -> Callable[[Any], Any]:
+    return lambda scores: function(scores, k)

@@ -1,0 +1,108 @@
+"""An audit of files as the command line tells it: one system or several, redefined scores named, other orders beside.
+
+>>> asked = Asked(("R@1",))
+>>> found = asked.audit({"run": {"q": {"b": 1.0, "a": 1.0}}}, {"q": {"a": 1}})
+>>> print(text_of(found, asked).splitlines()[-1])
+R@1 by other orders: trec_eval (id_desc) 0.0000, ir_measures 0.0000, the file (input) 0.0000.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rankwork.measures import origins
+from rankwork.measures.auditing import Audit, Judged, Run, audit, read_judged, read_ranked
+from rankwork.measures.names import parse
+from rankwork.measures.systems import Systems, systems
+from rankwork.rankings import Rankings
+
+Found = Audit | Systems
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked of an audit. `digits` and `dtype` redefine the scores before anything is measured."""
+
+    measures: tuple[str, ...]
+    protocol: str = "rankwork"
+    order: str | None = None
+    depth: int | None = None
+    digits: int | None = None
+    dtype: str | None = None
+
+    def audit(self, runs: Mapping[str, Run], judgements: Judged) -> Found:
+        """One run gives an `Audit`, several give `Systems`; errors as for `audit`."""
+        judged = read_judged(judgements, self.protocol)
+        read = {name: self._redefined(read_ranked(run, self.protocol, self.order)) for name, run in runs.items()}
+        options: dict[str, Any] = {"protocol": self.protocol, "order": self.order, "depth": self.depth}
+        if len(read) == 1:
+            return audit(next(iter(read.values())), judged, self.measures, **options)
+        return systems(read, judged, self.measures, **options)
+
+    def _redefined(self, run: Rankings) -> Rankings:
+        if self.dtype is not None:
+            run = origins.as_type(run, self.dtype)
+        return run if self.digits is None else origins.rounded(run, self.digits)
+
+    @property
+    def redefinition(self) -> str:
+        """The rule by which scores were redefined, or nothing."""
+        by_type = [] if self.dtype is None else [f"in {self.dtype}"]
+        by_digits = [] if self.digits is None else [f"rounded to {self.digits} decimals, halves to even"]
+        return ", ".join(by_type + by_digits)
+
+
+def named(files: tuple[Path, ...]) -> dict[str, Path]:
+    """The runs by their file names; by their paths as given where two have one name."""
+    names = [file.name for file in files]
+    return {file.name if names.count(file.name) == 1 else str(file): file for file in files}
+
+
+def audits_of(found: Found) -> dict[str, Audit]:
+    """The audits, by system."""
+    return dict(found.audits) if isinstance(found, Systems) else {"run": found}
+
+
+def within(found: Found, width: float) -> bool:
+    """Whether every mean has a range, and none is wider."""
+    means = [result.mean for each in audits_of(found).values() for result in each.results.values()]
+    bounds = [(mean.outer_min, mean.outer_max) for mean in means]
+    return all(low is not None and high is not None and high - low <= width for low, high in bounds)
+
+
+def json_of(found: Found, asked: Asked) -> dict[str, Any]:
+    """The JSON of an audit or of several systems; of each measure also the means by other orders."""
+    content = found.to_json()
+    for name, each in audits_of(found).items():
+        one = content["systems"][name] if isinstance(found, Systems) else content
+        one["protocol"]["redefined"] = asked.redefinition or None
+        for measure, values in origins.by_order(each).items():
+            one["measures"][measure]["by_order"] = values
+        one["notes"] = [*each.notes, *origins.notes(each.setting.joined.run)]
+    return content
+
+
+def text_of(found: Found, asked: Asked) -> str:
+    """The audit for a terminal."""
+    redefined = [f"scores {asked.redefinition}: a declared redefinition of a tie"] if asked.redefinition else []
+    if isinstance(found, Systems):
+        return "\n".join([*redefined, str(found)])
+    return "\n".join([*redefined, str(found), *_about_scores(found), *_about_orders(found)])
+
+
+def _about_scores(found: Audit) -> list[str]:
+    return origins.notes(found.setting.joined.run)
+
+
+def _about_orders(found: Audit) -> list[str]:
+    """Where each measure's mean lies by the orders that evaluators use, for those that the order can move."""
+    lines = []
+    for name, values in origins.by_order(found).items():
+        if len(set(values.values())) > 1:
+            cut_rr = parse(name).name == "RR" and parse(name).cutoff is not None
+            shown = [("trec_eval (id_desc)", "id_desc"), ("ir_measures", "id_asc" if cut_rr else "id_desc")]
+            shown += [("the file (input)", "input"), ("the rank column", "rank")]
+            parts = [f"{who} {values[order]:.4f}" for who, order in shown if values.get(order) is not None]
+            lines.append(f"{name} by other orders: {', '.join(parts)}.")
+    return lines
