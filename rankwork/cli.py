@@ -102,6 +102,11 @@ def _print_json(value: Any) -> None:
     "--sweep", "grid", type=click.Path(path_type=Path), metavar="FILE", help="Run all combinations of FILE's grid."
 )
 @click.option("--scheduler", metavar="ADDRESS", help="Run a sweep on the Dask cluster at this address.")
+@click.option(
+    "--privacy",
+    type=click.Choice(["plain", "digest"]),
+    help="digest: keep texts and IDs as digests under the key in RANKWORK_PRIVACY_KEY.",
+)
 @_as_json
 def run(
     notebooks: tuple[str, ...],
@@ -112,17 +117,20 @@ def run(
     timeout: float | None,
     grid: Path | None,
     scheduler: str | None,
+    privacy: str | None,
     as_json: bool,
 ) -> int:
     """Execute NOTEBOOKS (names, beginnings of names, paths, or `all`) and keep a record of each."""
     if grid or scheduler:
-        return _run_sweep(notebooks, grid, scheduler, chosen, assignments, _store(evidence), jobs, timeout, as_json)
+        return _run_sweep(
+            notebooks, grid, scheduler, chosen, assignments, privacy, _store(evidence), jobs, timeout, as_json
+        )
     from rankwork.evidence import runner
     from rankwork.evidence.verifying import verify as verify_record
 
     store = _store(evidence)
     paths = runner.find_notebooks(notebooks, runner.workbook(Path.cwd()))
-    requests = [runner.prepare(path, chosen=chosen, assignments=assignments) for path in paths]
+    requests = [runner.prepare(path, chosen=chosen, assignments=assignments, privacy=privacy) for path in paths]
     runner.check_writable(store)
     finished = runner.run(requests, store, jobs=jobs, timeout=timeout, progress=_progress())
     verdicts = [verify_record(item.path) for item in finished]
@@ -140,6 +148,7 @@ def _run_sweep(
     scheduler: str | None,
     chosen: str | None,
     assignments: tuple[str, ...],
+    privacy: str | None,
     store: "Store",
     jobs: int,
     timeout: float | None,
@@ -157,7 +166,7 @@ def _run_sweep(
     paths = runner.find_notebooks(notebooks, runner.workbook(Path.cwd()))
     if len(paths) != 1:
         raise click.UsageError(f"--sweep takes one notebook, got {len(paths)}")
-    sweep = sweeping.prepare(paths[0], grid, assignments)
+    sweep = sweeping.prepare(paths[0], grid, assignments, privacy)
     runner.check_writable(store)
     place: sweeping.Place = Cluster(scheduler, store, timeout) if scheduler else sweeping.Here(store, jobs, timeout)
     finished = sweeping.run(sweep, store, place, _sweep_progress(sweep.notebook))

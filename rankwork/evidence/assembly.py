@@ -21,6 +21,7 @@ from rankwork.evidence.report import render
 
 SEAL_SOURCE = 'from rankwork.evidence.recording import seal\n\nseal("{nonce}")'
 SEAL_TAG = "rankwork-seal"
+_LEFT_OUT = "left out for privacy"
 
 
 def with_seal(notebook: Mapping[str, Any], nonce: str) -> dict[str, Any]:
@@ -60,7 +61,7 @@ def gather(scratch: Path, job: Mapping[str, Any], outcome: Mapping[str, Any]) ->
     record = scratch / "record"
     shutil.rmtree(record, ignore_errors=True)
     record.mkdir()
-    executed = _archived(_executed(scratch))
+    executed = _archived(_executed(scratch), job)
     results = recording.collect(executed)
     seal = recording.find_seal(executed)
     status, reason = classify(outcome, seal, job, changed_input(scratch, job))
@@ -82,12 +83,21 @@ def classify(
 ) -> tuple[str, dict[str, Any] | None]:
     """The status of an execution and, unless it is complete, what stopped it."""
     if outcome["ended"] != "returned":
-        return outcome["ended"], scrubbed(outcome["reason"])
+        return outcome["ended"], _kept_reason(outcome["reason"], job)
     if seal is None or seal["nonce"] != job["nonce"]:
         return "failed", {"type": "NoSeal", "message": "the notebook ended before its last cell", "cell": None}
     if changed:
         return "failed", {"type": "InputChanged", "message": f"{changed} changed during the execution", "cell": None}
     return "complete", None
+
+
+def _kept_reason(reason: Mapping[str, Any], job: Mapping[str, Any]) -> dict[str, Any]:
+    said = {**reason, "message": _LEFT_OUT} if _is_private(job) else dict(reason)
+    return dict(scrubbed(said, job["places"]))
+
+
+def _is_private(job: Mapping[str, Any]) -> bool:
+    return "privacy" in job["recipe"]
 
 
 def changed_input(scratch: Path, job: Mapping[str, Any]) -> str | None:
@@ -111,12 +121,16 @@ def _executed(scratch: Path) -> dict[str, Any]:
     raise EvidenceError(f"{scratch.name}: no notebook is left to keep")
 
 
-def _archived(notebook: Mapping[str, Any]) -> dict[str, Any]:
-    """An executed notebook as it is kept: outputs without this machine's paths, metadata without papermill's."""
+def _archived(notebook: Mapping[str, Any], job: Mapping[str, Any]) -> dict[str, Any]:
+    """An executed notebook as it is kept: outputs without this machine's paths, metadata without papermill's.
+
+    Where texts are kept as keyed digests, only recorded values and the seal are left of the outputs: any other can show
+    what must not be seen, an image as well.
+    """
     metadata = {
         name: notebook["metadata"][name] for name in ("kernelspec", "language_info") if name in notebook["metadata"]
     }
-    cells = [_archived_cell(cell, number) for number, cell in enumerate(notebook["cells"])]
+    cells = [_archived_cell(cell, number, job) for number, cell in enumerate(notebook["cells"])]
     return {
         "cells": cells,
         "metadata": metadata,
@@ -125,21 +139,33 @@ def _archived(notebook: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _archived_cell(cell: Mapping[str, Any], number: int) -> dict[str, Any]:
-    kept = {"id": f"cell-{number:02d}", "cell_type": cell["cell_type"], "source": _kept_source(cell)}
+def _archived_cell(cell: Mapping[str, Any], number: int, job: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {"id": f"cell-{number:02d}", "cell_type": cell["cell_type"], "source": _kept_source(cell, job)}
     kept["metadata"] = {"tags": cell["metadata"]["tags"]} if cell["metadata"].get("tags") else {}
     if cell["cell_type"] == "code":
-        kept |= {"execution_count": cell.get("execution_count"), "outputs": scrubbed(_joined(cell.get("outputs", [])))}
+        outputs = _private(cell.get("outputs", [])) if _is_private(job) else _joined(cell.get("outputs", []))
+        kept |= {"execution_count": cell.get("execution_count"), "outputs": scrubbed(outputs, job["places"])}
     if "attachments" in cell:
         kept["attachments"] = cell["attachments"]
     return kept
 
 
-def _kept_source(cell: Mapping[str, Any]) -> str:
+def _kept_source(cell: Mapping[str, Any], job: Mapping[str, Any]) -> str:
     """A cell's own source is kept to the letter; papermill's error cells are outputs, and scrubbed as such."""
     added = any(tag.startswith("papermill-error") for tag in cell["metadata"].get("tags", ()))
     source = manifest.text_of(cell)
-    return scrub(source) if added else source
+    return scrub(source, job["places"]) if added else source
+
+
+def _private(outputs: list[Any]) -> list[Any]:
+    """Recorded values and the seal; of an error its type."""
+    kept = [output for output in outputs if {manifest.RESULT_MIME, manifest.SEAL_MIME} & set(output.get("data", ()))]
+    errors = [
+        {"output_type": "error", "ename": output["ename"], "evalue": _LEFT_OUT, "traceback": []}
+        for output in outputs
+        if output["output_type"] == "error"
+    ]
+    return kept + errors
 
 
 def _joined(outputs: list[Any]) -> list[Any]:

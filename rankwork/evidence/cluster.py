@@ -96,6 +96,7 @@ def pack(request: Request) -> dict[str, Any]:
         "files": [(path.name, path.read_bytes()) for path in files],
         "inputs": {parameter: files.index(path) for parameter, path in request.inputs.items()},
         "commit": request.commit or environment.commit(request.folder),
+        "key": request.key,
     }
 
 
@@ -116,7 +117,8 @@ def _unpack(packed: Mapping[str, Any], folder: Path) -> Request:
         path.write_bytes(content)
         paths.append(path.resolve())
     inputs = {parameter: paths[number] for parameter, number in packed["inputs"].items()}
-    return Request(packed["name"], packed["source"], dict(packed["values"]), inputs, folder, packed["commit"])
+    values, commit = dict(packed["values"]), packed["commit"]
+    return Request(packed["name"], packed["source"], values, inputs, folder, commit, packed["key"])
 
 
 def receive(files: Mapping[str, bytes], request: Request, store: Store) -> Finished:

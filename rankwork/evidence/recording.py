@@ -16,6 +16,7 @@ from rankwork import environment
 from rankwork.contract import reference
 from rankwork.digest import digest
 from rankwork.errors import EvidenceError
+from rankwork.evidence import tokens
 from rankwork.evidence.manifest import RESULT_MIME, SEAL_MIME
 from rankwork.evidence.moments import moment
 from rankwork.evidence.privacy import SCRATCH_VARIABLE, scrub, scrubbed
@@ -72,9 +73,11 @@ def record(name: str, value: Any, *, measured: bool = False) -> None:
         raise EvidenceError(f"a result's name must be text, got {name!r}")
     if name in _recorded and SCRATCH_VARIABLE in os.environ:
         raise EvidenceError(f"result {name!r} is recorded twice")
-    entry = {"name": name, "measured": bool(measured), "value": scrubbed(encode(value, name))}
+    content, text = scrubbed(encode(value, name)), f"{name} = {scrub(_short(value))}"
+    if hiding := tokens.in_force():
+        content, text = tokens.hidden(content, hiding), f"{name} is kept as keyed digests"
+    entry = {"name": name, "measured": bool(measured), "value": content}
     _recorded[name] = entry
-    text = f"{name} = {scrub(_short(value))}"
     _show(RESULT_MIME, entry, text)
 
 

@@ -17,13 +17,16 @@ from typing import Any
 from rankwork import environment
 from rankwork.digest import digest, digest_bytes, digest_file
 from rankwork.errors import EvidenceError, InputError, ParameterError
-from rankwork.evidence import manifest, parameters
+from rankwork.evidence import manifest, parameters, tokens
 from rankwork.evidence.assembly import assemble, with_seal
+from rankwork.evidence.privacy import places_of
 from rankwork.evidence.store import Store, read_manifest
 from rankwork.evidence.supervising import Progress, Workers, killed
 
-GRID = "grid"
-"""The key of a parameters file under which a sweep's lists of values stand."""
+GRID, PRIVACY = "grid", "privacy"
+"""What a parameters file can hold besides parameters: a sweep's lists of values, and how texts are kept."""
+
+_FORMS = {".csv", ".gz", ".json", ".jsonl", ".parquet", ".qrels", ".run", ".trec", ".tsv", ".txt", ".yaml"}
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,9 @@ class Request:
     folder: Path
     commit: Mapping[str, Any] | None = None
     """The commit of the workbook where it is known; None: the folder is asked."""
+
+    key: str | None = None
+    """The name of the key under which texts are kept as keyed digests; None: they are kept as they are."""
 
     @property
     def notebook(self) -> dict[str, Any]:
@@ -93,12 +99,22 @@ class Notebook:
     schema: Mapping[str, Any]
     folder: Path
 
-    def request(self, given: Mapping[str, Any], base: Path, typed: Mapping[str, Any]) -> Request:
-        """What an execution with these values needs; `typed` wins over `given`, and its files are looked for here."""
+    def request(
+        self, given: Mapping[str, Any], base: Path, typed: Mapping[str, Any], privacy: str | None = None
+    ) -> Request:
+        """What an execution with these values needs; `typed` wins over `given`, and its files are looked for here.
+
+        `privacy` is `plain` or `digest`; None: what `given` says under that name, else plain.
+        """
+        asked = privacy or given.get(PRIVACY, "plain")
+        if asked not in ("plain", "digest"):
+            raise ParameterError(f"{self.name}: privacy must be plain or digest, got {asked!r}")
+        given = {name: value for name, value in given.items() if name != PRIVACY}
         values = parameters.resolve({**given, **typed}, self.default, self.schema, self.name)
         files = parameters.input_files(values, self.schema)
         inputs = {key: _input_file(key, value, Path.cwd() if key in typed else base) for key, value in files.items()}
-        return Request(self.name, self.source, values, inputs, self.folder)
+        key = tokens.from_environment().name if asked == "digest" else None
+        return Request(self.name, self.source, values, inputs, self.folder, key=key)
 
 
 def read_notebook(path: Path, schema: Path | None = None) -> Notebook:
@@ -106,21 +122,26 @@ def read_notebook(path: Path, schema: Path | None = None) -> Notebook:
     source = _read(path)
     folder = path.resolve().parent.parent
     default = parameters.defaults(_as_notebook(source, path.name), path.stem)
+    if reserved := sorted({GRID, PRIVACY} & set(default)):
+        raise ParameterError(f"{path.stem}: {reserved[0]!r} has a meaning in parameters files; give it another name")
     declared = parameters.load_schema(schema or folder / "params" / f"{path.stem}.schema.json")
     return Notebook(path.stem, source, default, declared, folder)
 
 
-def prepare(path: Path, *, chosen: str | None = None, assignments: tuple[str, ...] = ()) -> Request:
+def prepare(
+    path: Path, *, chosen: str | None = None, assignments: tuple[str, ...] = (), privacy: str | None = None
+) -> Request:
     """Read a notebook and check its parameters; nothing is executed or written.
 
     `chosen` is `smoke`, `full` or a YAML file of values; `assignments` are `name=value` texts that win over it. Files
-    are looked for from the folder of the parameters file, or from the current one.
+    are looked for from the folder of the parameters file, or from the current one. With `privacy` `digest`, or that
+    word in the file, texts and IDs are recorded as keyed digests.
     """
     notebook = read_notebook(path)
     given, base = _chosen_set(chosen, notebook.folder, notebook.name)
     if GRID in given:
         raise ParameterError(f"{Path(str(chosen)).name} holds a grid: run it with --sweep")
-    return notebook.request(given, base, parameters.from_text(assignments, notebook.schema))
+    return notebook.request(given, base, parameters.from_text(assignments, notebook.schema), privacy)
 
 
 def _read(path: Path) -> bytes:
@@ -194,7 +215,7 @@ def _run_one(
         return None
     with store.scratch(request.name) as scratch:
         try:
-            job = _lay_out(scratch, request, timeout)
+            job = _lay_out(scratch, request, timeout, store.root)
             ended = workers.supervise(scratch, job, progress)
             if not _is_whole(scratch / "record"):
                 assemble(scratch, job, ended or killed("the worker ended without a record"))
@@ -222,16 +243,19 @@ def asked(request: Request, machine: Mapping[str, Any] | None = None) -> tuple[d
 
     `machine` are the surroundings of the machine that is to execute it (`manifest.surroundings`); None: this one.
     """
-    names = _link_names(request.inputs)
+    names = _link_names(request)
     values = request.values | names
     contents = {names[parameter]: digest_file(path) for parameter, path in request.inputs.items()}
-    return values, manifest.recipe(request.notebook, values, contents, machine)
+    recipe = manifest.recipe(request.notebook, values, contents, machine)
+    return values, recipe | ({"privacy": {"kind": "digest", "key": request.key}} if request.key else {})
 
 
-def _lay_out(scratch: Path, request: Request, timeout: float | None) -> dict[str, Any]:
+def _lay_out(scratch: Path, request: Request, timeout: float | None, evidence: Path) -> dict[str, Any]:
     """Fill a scratch folder: the source, the notebook to execute, links to the inputs, and the job."""
+    if request.key and request.key != tokens.from_environment().name:
+        raise EvidenceError(f"{request.name}: the key in {tokens.KEY} is another than the one it was asked with")
     values, recipe = asked(request)
-    _link_inputs(scratch / "work", request.inputs)
+    _link_inputs(scratch / "work", request)
     nonce = secrets.token_hex(16)
     job = {
         "notebook": request.name,
@@ -243,6 +267,7 @@ def _lay_out(scratch: Path, request: Request, timeout: float | None) -> dict[str
         "of": len(request.notebook["cells"]) + 2,  # papermill adds the injected values, we the seal
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": request.commit or environment.commit(request.folder),
+        "places": _places(scratch, request, evidence),
     }
     (scratch / "source.ipynb").write_bytes(request.source)
     (scratch / "input.ipynb").write_text(json.dumps(with_seal(request.notebook, nonce)), encoding="utf-8")
@@ -250,12 +275,22 @@ def _lay_out(scratch: Path, request: Request, timeout: float | None) -> dict[str
     return job
 
 
-def _link_names(inputs: Mapping[str, Path]) -> dict[str, str]:
-    """Parameter -> `inputs/NAME`; two files of one name are kept apart by their parameters."""
+def _places(scratch: Path, request: Request, evidence: Path) -> dict[str, str]:
+    """The texts that would tell where on this machine an execution took place, for outputs to be scrubbed of."""
+    inputs = {f"inputs {parameter}": path.parent for parameter, path in request.inputs.items()}
+    folders = {"folder": Path.cwd(), "workbook": request.folder, "evidence": evidence.resolve()}
+    return places_of({**inputs, **folders, "scratch": scratch})
+
+
+def _link_names(request: Request) -> dict[str, str]:
+    """Parameter -> `inputs/NAME`; two files of one name are kept apart by their parameters.
+
+    Where texts are kept as keyed digests the file's own name is one of them: it is called after its parameter.
+    """
     taken: dict[str, Path] = {}
     names = {}
-    for parameter, path in inputs.items():
-        name = path.name
+    for parameter, path in request.inputs.items():
+        name = parameter + _form(path) if request.key else path.name
         while taken.get(name, path) != path:
             name = f"{parameter}.{name}"
         taken[name] = path
@@ -263,9 +298,14 @@ def _link_names(inputs: Mapping[str, Path]) -> dict[str, str]:
     return names
 
 
-def _link_inputs(folder: Path, inputs: Mapping[str, Path]) -> None:
+def _form(path: Path) -> str:
+    """The endings of a file's name that tell how to read it."""
+    return "".join(ending for ending in path.suffixes[-2:] if ending in _FORMS)
+
+
+def _link_inputs(folder: Path, request: Request) -> None:
     (folder / "inputs").mkdir(parents=True)
-    for name, path in {name: inputs[parameter] for parameter, name in _link_names(inputs).items()}.items():
+    for name, path in {name: request.inputs[parameter] for parameter, name in _link_names(request).items()}.items():
         (folder / name).symlink_to(path)
 
 

@@ -108,7 +108,7 @@ def _check_list(name: str, values: Any, fixed: Mapping[str, Any], where: str) ->
         raise ParameterError(f"{where}: {GRID}: {name} names {repeated[0]} twice")
 
 
-def prepare(notebook: Path, grid_file: Path, assignments: tuple[str, ...] = ()) -> Sweep:
+def prepare(notebook: Path, grid_file: Path, assignments: tuple[str, ...] = (), privacy: str | None = None) -> Sweep:
     """Check every combination before anything runs; `assignments` hold for all of them."""
     grid = load_grid(grid_file)
     source = runner.read_notebook(notebook)
@@ -116,7 +116,7 @@ def prepare(notebook: Path, grid_file: Path, assignments: tuple[str, ...] = ()) 
     if clash := sorted(set(typed) & set(grid.lists)):
         raise ParameterError(f"-p {clash[0]}: {clash[0]} stands in the grid of {grid_file.name}")
     base = grid_file.resolve().parent
-    requests = tuple(source.request(values, base, typed) for values in grid.combinations)
+    requests = tuple(source.request(values, base, typed, privacy) for values in grid.combinations)
     values = [canonical_json(request.values) for request in requests]
     if len(set(values)) < len(values):
         raise ParameterError(f"{grid_file.name}: two combinations of the grid are the same values")
