@@ -188,7 +188,7 @@ def _check_plain(value: Any, where: str) -> None:
 
 
 def _validate(values: Mapping[str, Any], schema: Mapping[str, Any], name: str) -> None:
-    with light_jsonschema():
+    with without(ADDRESSES):
         import jsonschema
 
     base = jsonschema.Draft202012Validator
@@ -202,20 +202,22 @@ def _validate(values: Mapping[str, Any], schema: Mapping[str, Any], name: str) -
 
 
 @contextmanager
-def light_jsonschema() -> Iterator[None]:
-    """Import jsonschema (or what imports it) inside, without a grammar of addresses that takes a second to load.
+def without(*packages: str) -> Iterator[None]:
+    """Let the imports inside find none of these packages, as if they were not installed.
 
-    jsonschema does without that package where it is not installed; no parameter and no notebook needs it.
+    Some libraries load what they can use and do not need: jsonschema a grammar of addresses, which takes a second.
     """
-    grammar = "rfc3987_syntax"
-    if grammar in sys.modules:
-        yield
-        return
-    sys.modules[grammar] = None  # type: ignore[assignment]  # which makes its import fail
+    hidden = [name for name in packages if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # None there makes an import fail
     try:
         yield
     finally:
-        del sys.modules[grammar]
+        for name in hidden:
+            del sys.modules[name]
+
+
+ADDRESSES = "rfc3987_syntax"
+"""The grammar of addresses; no parameter and no notebook needs it."""
 
 
 def _sentence(problem: Any) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 from rankwork.evidence import report, saving
 from rankwork.evidence.assembly import finish, gather
 from rankwork.evidence.moments import moment
-from rankwork.evidence.parameters import light_jsonschema
+from rankwork.evidence.parameters import ADDRESSES, without
 
 _POLL = 0.5
 _LONGEST_RUNTIME_DIR = 50  # a socket's path is limited to about a hundred bytes, and a kernel's name takes the rest
@@ -48,7 +48,7 @@ def execute(job: Mapping[str, Any]) -> dict[str, Any]:
 
 def _papermill(job: Mapping[str, Any], started: float, seconds: list[float]) -> None:
     warnings.filterwarnings("ignore")  # of the tools' own imports; the kernel has its own filters
-    with light_jsonschema():
+    with without(ADDRESSES, "pyarrow"):  # which papermill loads for a file system that nobody uses here
         import papermill
     from traitlets.config import Config
 
