@@ -36,7 +36,7 @@ def test_environment_yml_installs_what_make_setup_installs() -> None:
 
 
 def test_every_extra_that_make_installs_is_declared() -> None:
-    assert {"test", "peers", "engines"} <= set(PROJECT["optional-dependencies"])
+    assert {"test", "peers", "engines", "scale"} <= set(PROJECT["optional-dependencies"])
 
 
 def test_the_lock_pins_one_public_version_a_package() -> None:
