@@ -3,8 +3,8 @@ r"""A TREC run read in parts of whole queries, for files that memory does not ho
 >>> import tempfile, pathlib
 >>> path = pathlib.Path(tempfile.mkdtemp()) / "run.trec"
 >>> _ = path.write_text("q1 Q0 a 1 2 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 3 t\n")
->>> [part.queries for part in run_parts(path, rows=1)]
-[('q1',), ('q2',)]
+>>> [(part.queries, len(part)) for part in run_parts(path)]
+[(('q1', 'q2'), 3)]
 """
 
 import os
@@ -24,9 +24,10 @@ from rankwork.rankings import Duplicates, Rankings
 def run_parts(
     path: str | os.PathLike[str], *, rows: int = 2**20, ranks: bool = False, duplicates: Duplicates = "refuse"
 ) -> Iterator[Rankings]:
-    """The rankings of a TREC run, some queries at a time: as many as it takes to have `rows` rows, the last ones fewer.
+    """The rankings of a TREC run, some queries at a time: at least `rows` rows, which the last part can lack.
 
-    The lines of a query must stand together. Scores are float64. Errors as for `trec.read_run`, and InputError for a
+    A block of text, about a megabyte, is read at a time, so a part holds up to that more, and its last query whole. The
+    lines of a query must stand together. Scores are float64. Errors as for `trec.read_run`, and InputError for a
     query that comes again behind others and for integers beyond 2**53, which need the whole file to be told from
     floats.
     """
