@@ -100,10 +100,7 @@ class Columns:
     def _unique(self) -> bool:
         """Whether no pair of query and document repeats; where queries stand together, a part of them at a time."""
         ends = np.arange(_ROWS_AT_ONCE, len(self.codes), _ROWS_AT_ONCE)
-        if self.in_order and len(ends):
-            ends = np.searchsorted(self.query_codes, self.query_codes[ends])
-        else:
-            ends = ends[:0]
+        ends = np.searchsorted(self.query_codes, self.query_codes[ends]) if self.in_order else ends[:0]
         for start, end in pairwise([0, *ends.tolist(), len(self.codes)]):
             pairs = self._pairs(slice(start, end))
             pairs.sort()
