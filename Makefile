@@ -1,9 +1,9 @@
 # make workbook · make test · make check · make lab · make reference · make verify · make setup; see README.md
 PYTHON ?= python3
 BIN    := .venv/bin
-# With CI set, the engines too: a user does not wait for twenty of them.
-EXTRAS := test,peers$(if $(CI),$(comma)engines)
 comma  := ,
+# With CI set, the engines and Dask too: a user does not wait for twenty of them.
+EXTRAS := test,peers$(if $(CI),$(comma)engines$(comma)scale)
 STAMP  := .venv/.installed-$(subst $(comma),-,$(EXTRAS))
 JOBS   ?= 2
 

@@ -19,7 +19,7 @@ from rankwork.errors import RankworkError
 if TYPE_CHECKING:
     from rankwork.evidence.diagnosis import Comparison
     from rankwork.evidence.runner import Finished
-    from rankwork.evidence.store import Store
+    from rankwork.evidence.store import Entry, Store
 
 AUDIT_ORDERS = ("id_asc", "id_desc", "rank", "input", "inclusive")
 FOUND_WANTING, BAD_INPUT, INTERRUPTED = 1, 2, 130
@@ -62,6 +62,24 @@ _evidence = click.option(
     "--evidence", type=click.Path(path_type=Path), help="The evidence folder (default: evidence/ of the workbook)."
 )
 _as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_SELECTING = (
+    click.option("--notebook", metavar="NAME", help="Of this notebook, by name or beginning."),
+    click.option(
+        "-p", "assignments", multiple=True, metavar="NAME=VALUE", help="With this parameter; may be repeated."
+    ),
+    click.option("--status", "statuses", multiple=True, help="complete, failed, ...; may be repeated."),
+    click.option("--since", metavar="DATE", help="Started on this day or later (UTC)."),
+    click.option("--until", metavar="DATE", help="Started on this day or earlier."),
+    click.option("--before", metavar="DATE", help="Started before this day or moment."),
+    click.option("--tag", "tags", multiple=True, help="With this tag; may be repeated."),
+)
+
+
+def _selecting(command: Any) -> Any:
+    """The options that say which records are meant."""
+    for option in reversed(_SELECTING):
+        command = option(command)
+    return command
 
 
 def _store(folder: Path | None) -> "Store":
@@ -82,6 +100,15 @@ def _print_json(value: Any) -> None:
 @_evidence
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Notebooks at a time.")
 @click.option("--timeout", type=click.FloatRange(min=1), help="Seconds for each notebook (default: no limit).")
+@click.option(
+    "--sweep", "grid", type=click.Path(path_type=Path), metavar="FILE", help="Run all combinations of FILE's grid."
+)
+@click.option("--scheduler", metavar="ADDRESS", help="Run a sweep on the Dask cluster at this address.")
+@click.option(
+    "--privacy",
+    type=click.Choice(["plain", "digest"]),
+    help="digest: keep texts and IDs as digests under the key in RANKWORK_PRIVACY_KEY.",
+)
 @_as_json
 def run(
     notebooks: tuple[str, ...],
@@ -90,16 +117,23 @@ def run(
     evidence: Path | None,
     jobs: int,
     timeout: float | None,
+    grid: Path | None,
+    scheduler: str | None,
+    privacy: str | None,
     as_json: bool,
 ) -> int:
     """Execute NOTEBOOKS (names, beginnings of names, paths, or `all`) and keep a record of each."""
+    if grid or scheduler:
+        return _run_sweep(
+            notebooks, grid, scheduler, chosen, assignments, privacy, _store(evidence), jobs, timeout, as_json
+        )
     from rankwork.evidence import runner
     from rankwork.evidence.alarm import alarm
     from rankwork.evidence.verifying import verify as verify_record
 
     store = _store(evidence)
     paths = runner.find_notebooks(notebooks, runner.workbook(Path.cwd()))
-    requests = [runner.prepare(path, chosen=chosen, assignments=assignments) for path in paths]
+    requests = [runner.prepare(path, chosen=chosen, assignments=assignments, privacy=privacy) for path in paths]
     runner.check_writable(store)
     finished = runner.run(requests, store, jobs=jobs, timeout=timeout, progress=_progress())
     verdicts = [verify_record(item.path) for item in finished]
@@ -117,6 +151,58 @@ def run(
             if raised:
                 click.echo(f"  {raised}\n  {raised.diagnosis}")
     return 0 if all(verdicts) and not any(alarms) else FOUND_WANTING
+
+
+def _run_sweep(
+    notebooks: tuple[str, ...],
+    grid: Path | None,
+    scheduler: str | None,
+    chosen: str | None,
+    assignments: tuple[str, ...],
+    privacy: str | None,
+    store: "Store",
+    jobs: int,
+    timeout: float | None,
+    as_json: bool,
+) -> int:
+    """Run what is missing of a sweep, then the record over all of it."""
+    from rankwork.evidence import runner, sweeping
+    from rankwork.evidence.cluster import Cluster
+    from rankwork.evidence.verifying import verify as verify_record
+
+    if grid is None:
+        raise click.UsageError("--scheduler runs a sweep: say --sweep FILE")
+    if chosen is not None:
+        raise click.UsageError("--sweep and --params exclude each other: the values that stay belong into its file")
+    paths = runner.find_notebooks(notebooks, runner.workbook(Path.cwd()))
+    if len(paths) != 1:
+        raise click.UsageError(f"--sweep takes one notebook, got {len(paths)}")
+    sweep = sweeping.prepare(paths[0], grid, assignments, privacy)
+    runner.check_writable(store)
+    place: sweeping.Place = Cluster(scheduler, store, timeout) if scheduler else sweeping.Here(store, jobs, timeout)
+    finished = sweeping.run(sweep, store, place, _sweep_progress(sweep.notebook))
+    over_all = sweeping.over_all(sweep, finished, store)
+    verdicts = [verify_record(item.path) for item in (*finished, over_all)]
+    if as_json:
+        pairs = zip((*finished, over_all), verdicts, strict=True)
+        _print_json([_finished_json(item, bool(verdict)) for item, verdict in pairs])
+    else:
+        for request, item in zip(sweep.requests, finished, strict=True):
+            asked = ", ".join(f"{name}={request.values[name]}" for name in sweep.names)
+            click.echo(f"{item.record_id[:12]}  {item.status:11}  {asked}")
+        _print_finished(over_all, verdicts[-1].sentence)
+    return 0 if all(verdicts) else FOUND_WANTING
+
+
+def _sweep_progress(notebook: str) -> Any:
+    """Show how many combinations are done, where somebody is looking."""
+    if not sys.stderr.isatty():
+        return None
+
+    def show(done: int, total: int) -> None:
+        click.echo(f"\r\033[K{notebook}: {done} of {total}", nl=done == total, err=True)
+
+    return show
 
 
 def _progress(unit: str = "cell ") -> Any:
@@ -183,21 +269,78 @@ def _joined(parts: list[str]) -> str | None:
 
 
 @commands.command(name="list")
+@_selecting
 @_evidence
 @_as_json
-def list_records(evidence: Path | None, as_json: bool) -> int:
-    """List the records, and the executions that are running or were killed."""
-    entries = _store(evidence).entries()
+def list_records(evidence: Path | None, as_json: bool, **asked: Any) -> int:
+    """List the records, and the executions that are running or were killed: all, or those that are meant."""
+    from rankwork.evidence.selecting import selection
+
+    store, wanted = _store(evidence), selection(**asked)
+    entries = [entry for entry in store.entries() if wanted.meets(entry)]
     if as_json:
-        _print_json([asdict(entry) for entry in entries])
+        _print_json([vars(entry) for entry in entries])
+    elif entries:
+        click.echo("\n".join(map(_entry_line, entries)))
+    else:
+        click.echo("no such record" if wanted else "no records yet: rankwork run all --params smoke")
+    return 0
+
+
+def _entry_line(entry: "Entry") -> str:
+    name = entry.record_id[:12] if entry.record_id else f"{'-':12}"
+    result, tags = (entry.result_digest or "")[:12], "".join(f"  #{tag}" for tag in entry.tags)
+    return f"{name}  {entry.status:11}  {entry.notebook:18}  {entry.started[:19]}  {result}{tags}"
+
+
+@commands.command()
+@click.argument("record")
+@click.argument("tags", nargs=-1, required=True)
+@_evidence
+def tag(record: str, tags: tuple[str, ...], evidence: Path | None) -> int:
+    """Put TAGS on RECORD: words to find it by, which also keep it from being pruned."""
+    from rankwork.evidence.tags import Tags
+
+    folder = _store(evidence).find(record)
+    click.echo(f"{folder.name[:12]}: {', '.join(Tags(folder.parent).add(folder.name, tags))}")
+    return 0
+
+
+@commands.command()
+@click.argument("record")
+@click.argument("tags", nargs=-1, required=True)
+@_evidence
+def untag(record: str, tags: tuple[str, ...], evidence: Path | None) -> int:
+    """Take TAGS off RECORD."""
+    from rankwork.evidence.tags import Tags
+
+    folder = _store(evidence).find(record)
+    click.echo(f"{folder.name[:12]}: {', '.join(Tags(folder.parent).remove(folder.name, tags)) or 'no tags'}")
+    return 0
+
+
+@commands.command()
+@_selecting
+@click.option("--scratch", is_flag=True, help="Only folders that killed runners left.")
+@click.option("--yes", is_flag=True, help="Remove them; without it, only say what would be removed.")
+@_evidence
+@_as_json
+def prune(yes: bool, evidence: Path | None, as_json: bool, **asked: Any) -> int:
+    """Remove the records that are meant. Tagged records and running executions always stay."""
+    from rankwork.evidence import pruning
+    from rankwork.evidence.selecting import selection
+
+    store, wanted = _store(evidence), selection(**asked)
+    plan = pruning.plan(store, wanted)
+    entries = pruning.prune(store, wanted) if yes else list(plan.doomed)
+    if as_json:
+        _print_json({"removed": yes, "entries": [vars(entry) for entry in entries], "protected": len(plan.protected)})
         return 0
     for entry in entries:
-        name = entry.record_id[:12] if entry.record_id else f"{'-':12}"
-        click.echo(
-            f"{name}  {entry.status:11}  {entry.notebook:18}  {entry.started[:19]}  {(entry.result_digest or '')[:12]}"
-        )
-    if not entries:
-        click.echo("no records yet: rankwork run all --params smoke")
+        click.echo(_entry_line(entry))
+    kept = f"; {len(plan.protected)} with tags stay" if plan.protected else ""
+    verb = f"removed {len(entries)}" if yes else f"{len(entries)} would be removed ({plan.size / 1e6:.1f} MB)"
+    click.echo(f"{verb}{kept}" + ("" if yes or not entries else "; say --yes to remove them"))
     return 0
 
 

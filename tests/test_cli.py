@@ -12,6 +12,7 @@ import pytest
 
 from rankwork.evidence.store import Store
 from tests.rewriting import rewritten
+from tests.stores import put
 from tests.workbooks import rankwork, workbook
 
 Copy = Callable[[], Path]
@@ -30,7 +31,9 @@ def files(tmp_path: Path) -> Path:
 def test_help_names_every_command(tmp_path: Path) -> None:
     done = rankwork("--help", folder=tmp_path)
     assert done.returncode == 0
-    expected = "audit compare doctor engines export fix import index lab list new reference run show verify"
+    expected = (
+        "audit compare doctor engines export fix import index lab list new prune reference run show tag untag verify"
+    )
     for command in expected.split():
         assert f"\n  {command} " in done.stdout
 
@@ -109,6 +112,11 @@ def test_bad_files_are_one_sentence_and_exit_2(files: Path, run: str, judgements
         (("engines", "--compare", "nowhere", "run.trec"), "nowhere"),
         (("engines", "--compare", "run.trec", "run.trec"), "run.trec is not JSON"),
         (("engines", "--only", "torch", "--compare", "a", "b"), "--compare runs none"),
+        (("list", "--since", "soon"), "got 'soon'"),
+        (("list", "--status", "done"), "got 'done'"),
+        (("tag", "abc", "x"), "abc"),
+        (("untag", "abc", "x"), "abc"),
+        (("prune",), "say what to prune"),
         (("nosuchcommand",), "nosuchcommand"),
     ],
 )
@@ -156,6 +164,34 @@ def test_a_run_prints_its_figures_and_can_be_listed_shown_and_verified(complete_
     assert (verified.returncode, "verified: " in verified.stdout) == (0, True)
     assert rankwork("verify", str(complete_record), folder=folder).returncode == 0
     assert json.loads(rankwork("verify", name[:8], "--json", folder=folder).stdout)[0]["verified"] is True
+
+
+def test_records_are_found_by_what_they_are_tagged_and_pruned_after_a_dry_run(tmp_path: Path) -> None:
+    workbook(tmp_path, "print(1)")
+    old = put(tmp_path / "evidence", status="failed", parameters={"k": 3})
+    kept = put(tmp_path / "evidence", status="failed", parameters={"k": 4})
+    new = put(tmp_path / "evidence", started="2026-11-20T00:00:00+00:00")
+
+    def found(*arguments: str) -> set[str]:
+        done = rankwork("list", "--json", *arguments, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return {entry["record_id"] for entry in json.loads(done.stdout)}
+
+    assert rankwork("tag", kept[:20], "paper", "best", folder=tmp_path).stdout == f"{kept[:12]}: best, paper\n"
+    assert rankwork("untag", kept[:20], "best", folder=tmp_path).stdout == f"{kept[:12]}: paper\n"
+    assert found() == {old, kept, new}
+    assert found("--tag", "paper") == found("-p", "k=4") == {kept}
+    assert found("--status", "failed", "--until", "2026-11-19") == {old, kept}
+    assert found("--notebook", "00", "--since", "2026-11-20") == {new}
+    assert "#paper" in rankwork("list", folder=tmp_path).stdout
+    assert rankwork("list", "--notebook", "09", folder=tmp_path).stdout == "no such record\n"
+    asked = ("prune", "--status", "failed", "--before", "2026-11-02")
+    dry = rankwork(*asked, folder=tmp_path)
+    assert "1 would be removed (0.0 MB); 1 with tags stay; say --yes to remove them" in dry.stdout
+    assert json.loads(rankwork(*asked, "--json", folder=tmp_path).stdout)["removed"] is False
+    assert found() == {old, kept, new}
+    assert rankwork(*asked, "--yes", folder=tmp_path).stdout.endswith("removed 1; 1 with tags stay\n")
+    assert found() == {kept, new}
 
 
 def test_a_damaged_record_exits_with_1(complete_record: Path, tmp_path: Path) -> None:

@@ -87,6 +87,12 @@ def test_a_value_without_an_exact_form_is_refused_by_name(value: Any) -> None:
         encode(value, "odd")
 
 
+def test_a_table_with_two_columns_of_one_name_is_refused() -> None:
+    """One of them would be lost."""
+    with pytest.raises(EvidenceError, match="result 't': two columns of a table are named 'a'"):
+        encode(pd.DataFrame([[1, 2]], columns=["a", "a"]), "t")
+
+
 @pytest.mark.parametrize("name", ["", 3, None])
 def test_a_name_that_is_no_text_is_refused(name: Any) -> None:
     with pytest.raises(EvidenceError, match="a result's name must be text"):

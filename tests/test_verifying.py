@@ -157,6 +157,14 @@ def test_injected_values_that_are_not_the_recipes_are_found(record_copy: Copy) -
     assert failing(forge(folder, recipe=recipe)) == {"parameters"}
 
 
+def test_a_complete_record_whose_values_were_not_injected_is_found(record_copy: Copy) -> None:
+    folder = record_copy()
+    executed = load(folder / "notebook.ipynb")
+    executed["cells"] = [c for c in executed["cells"] if c["metadata"].get("tags") != ["injected-parameters"]]
+    (folder / "notebook.ipynb").write_text(json.dumps(executed))
+    assert failing(forge(folder)) == {"parameters"}
+
+
 def test_a_failed_execution_cannot_be_called_complete(tmp_path: Path) -> None:
     request = runner.prepare(workbook(tmp_path, "raise ValueError('x')"))
     folder = runner.run([request], Store(tmp_path / "evidence"))[0].path

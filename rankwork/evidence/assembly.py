@@ -7,6 +7,7 @@ nonce in its last cell, and left its inputs as they were.
 import json
 import shutil
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from rankwork.evidence.report import render
 
 SEAL_SOURCE = 'from rankwork.evidence.recording import seal\n\nseal("{nonce}")'
 SEAL_TAG = "rankwork-seal"
+_LEFT_OUT = "left out for privacy"
 
 
 def with_seal(notebook: Mapping[str, Any], nonce: str) -> dict[str, Any]:
@@ -35,22 +37,45 @@ def with_seal(notebook: Mapping[str, Any], nonce: str) -> dict[str, Any]:
     return {**notebook, "cells": [*notebook["cells"], cell]}
 
 
-def assemble(scratch: Path, job: Mapping[str, Any], outcome: Mapping[str, Any]) -> Path:
+@dataclass(frozen=True)
+class Gathered:
+    """All that an execution left, in the folder of the record to be: the manifest is what is missing."""
+
+    record: Path
+    job: Mapping[str, Any]
+    outcome: Mapping[str, Any]
+    executed: Mapping[str, Any]
+    results: Mapping[str, Any]
+    seal: Mapping[str, Any] | None
+    status: str
+    reason: Mapping[str, Any] | None
+
+
+def assemble(scratch: Path, job: Mapping[str, Any], outcome: Mapping[str, Any]) -> None:
     """Make `scratch/record`, the manifest last: a record folder without a manifest does not count."""
+    finish(gather(scratch, job, outcome))
+
+
+def gather(scratch: Path, job: Mapping[str, Any], outcome: Mapping[str, Any]) -> Gathered:
+    """Put the files of `scratch/record` together and decide what became of the execution."""
     record = scratch / "record"
     shutil.rmtree(record, ignore_errors=True)
     record.mkdir()
-    executed = _archived(_executed(scratch))
+    executed = _archived(_executed(scratch), job)
     results = recording.collect(executed)
     seal = recording.find_seal(executed)
     status, reason = classify(outcome, seal, job, changed_input(scratch, job))
-    facts = _facts(job, status, reason, results)
     _write_json(record / "notebook.ipynb", executed)
     _write_json(record / "results.json", results)
     shutil.copyfile(scratch / "source.ipynb", record / "source.ipynb")
-    (record / "report.html").write_text(render(executed, job["notebook"], facts), encoding="utf-8")
-    manifest.write(record / "manifest.json", _manifest(record, job, outcome, executed, results, seal, status, reason))
-    return record
+    gathered = Gathered(record, job, outcome, executed, results, seal, status, reason)
+    (record / "report.html").write_text(render(executed, job["notebook"], _facts(gathered)), encoding="utf-8")
+    return gathered
+
+
+def finish(gathered: Gathered) -> None:
+    """Write the manifest with the digests of all the rest."""
+    manifest.write(gathered.record / "manifest.json", _manifest(gathered))
 
 
 def classify(
@@ -58,12 +83,21 @@ def classify(
 ) -> tuple[str, dict[str, Any] | None]:
     """The status of an execution and, unless it is complete, what stopped it."""
     if outcome["ended"] != "returned":
-        return outcome["ended"], scrubbed(outcome["reason"])
+        return outcome["ended"], _kept_reason(outcome["reason"], job)
     if seal is None or seal["nonce"] != job["nonce"]:
         return "failed", {"type": "NoSeal", "message": "the notebook ended before its last cell", "cell": None}
     if changed:
         return "failed", {"type": "InputChanged", "message": f"{changed} changed during the execution", "cell": None}
     return "complete", None
+
+
+def _kept_reason(reason: Mapping[str, Any], job: Mapping[str, Any]) -> dict[str, Any]:
+    said = {**reason, "message": _LEFT_OUT} if _is_private(job) else dict(reason)
+    return dict(scrubbed(said, job["places"]))
+
+
+def _is_private(job: Mapping[str, Any]) -> bool:
+    return "privacy" in job["recipe"]
 
 
 def changed_input(scratch: Path, job: Mapping[str, Any]) -> str | None:
@@ -87,12 +121,16 @@ def _executed(scratch: Path) -> dict[str, Any]:
     raise EvidenceError(f"{scratch.name}: no notebook is left to keep")
 
 
-def _archived(notebook: Mapping[str, Any]) -> dict[str, Any]:
-    """An executed notebook as it is kept: outputs without this machine's paths, metadata without papermill's."""
+def _archived(notebook: Mapping[str, Any], job: Mapping[str, Any]) -> dict[str, Any]:
+    """An executed notebook as it is kept: outputs without this machine's paths, metadata without papermill's.
+
+    Where texts are kept as keyed digests, only recorded values and the seal are left of the outputs: any other can show
+    what must not be seen, an image as well.
+    """
     metadata = {
         name: notebook["metadata"][name] for name in ("kernelspec", "language_info") if name in notebook["metadata"]
     }
-    cells = [_archived_cell(cell, number) for number, cell in enumerate(notebook["cells"])]
+    cells = [_archived_cell(cell, number, job) for number, cell in enumerate(notebook["cells"])]
     return {
         "cells": cells,
         "metadata": metadata,
@@ -101,21 +139,33 @@ def _archived(notebook: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _archived_cell(cell: Mapping[str, Any], number: int) -> dict[str, Any]:
-    kept = {"id": f"cell-{number:02d}", "cell_type": cell["cell_type"], "source": _kept_source(cell)}
+def _archived_cell(cell: Mapping[str, Any], number: int, job: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {"id": f"cell-{number:02d}", "cell_type": cell["cell_type"], "source": _kept_source(cell, job)}
     kept["metadata"] = {"tags": cell["metadata"]["tags"]} if cell["metadata"].get("tags") else {}
     if cell["cell_type"] == "code":
-        kept |= {"execution_count": cell.get("execution_count"), "outputs": scrubbed(_joined(cell.get("outputs", [])))}
+        outputs = _private(cell.get("outputs", [])) if _is_private(job) else _joined(cell.get("outputs", []))
+        kept |= {"execution_count": cell.get("execution_count"), "outputs": scrubbed(outputs, job["places"])}
     if "attachments" in cell:
         kept["attachments"] = cell["attachments"]
     return kept
 
 
-def _kept_source(cell: Mapping[str, Any]) -> str:
+def _kept_source(cell: Mapping[str, Any], job: Mapping[str, Any]) -> str:
     """A cell's own source is kept to the letter; papermill's error cells are outputs, and scrubbed as such."""
     added = any(tag.startswith("papermill-error") for tag in cell["metadata"].get("tags", ()))
     source = manifest.text_of(cell)
-    return scrub(source) if added else source
+    return scrub(source, job["places"]) if added else source
+
+
+def _private(outputs: list[Any]) -> list[Any]:
+    """Recorded values and the seal; of an error its type."""
+    kept = [output for output in outputs if {manifest.RESULT_MIME, manifest.SEAL_MIME} & set(output.get("data", ()))]
+    errors = [
+        {"output_type": "error", "ename": output["ename"], "evalue": _LEFT_OUT, "traceback": []}
+        for output in outputs
+        if output["output_type"] == "error"
+    ]
+    return kept + errors
 
 
 def _joined(outputs: list[Any]) -> list[Any]:
@@ -128,51 +178,40 @@ def _joined(outputs: list[Any]) -> list[Any]:
     return outputs
 
 
-def _facts(
-    job: Mapping[str, Any], status: str, reason: Mapping[str, Any] | None, results: Mapping[str, Any]
-) -> dict[str, str]:
-    stopped = {"stopped by": f"{reason['type']}: {reason['message']}"} if reason else {}
+def _facts(found: Gathered) -> dict[str, str]:
+    stopped = {"stopped by": f"{found.reason['type']}: {found.reason['message']}"} if found.reason else {}
     return {
-        "notebook": job["notebook"],
-        "status": status,
+        "notebook": found.job["notebook"],
+        "status": found.status,
         **stopped,
-        "recipe": job["recipe_digest"],
-        "results": recording.results_digest(results),
-        "executed": job["started"],
+        "recipe": found.job["recipe_digest"],
+        "results": recording.results_digest(found.results),
+        "executed": found.job["started"],
     }
 
 
-def _manifest(
-    record: Path,
-    job: Mapping[str, Any],
-    outcome: Mapping[str, Any],
-    executed: Mapping[str, Any],
-    results: Mapping[str, Any],
-    seal: Mapping[str, Any] | None,
-    status: str,
-    reason: Mapping[str, Any] | None,
-) -> dict[str, Any]:
-    ended = datetime.now(UTC)
+def _manifest(found: Gathered) -> dict[str, Any]:
+    job, ended = found.job, datetime.now(UTC)
     seconds = (ended - datetime.fromisoformat(job["started"])).total_seconds()
     return {
         "format": manifest.FORMAT,
         "canonical": manifest.CANONICAL,
         "notebook": job["notebook"],
-        "status": status,
-        "reason": reason,
+        "status": found.status,
+        "reason": found.reason,
         "recipe": job["recipe"],
         "recipe_digest": job["recipe_digest"],
-        "result_digest": recording.results_digest(results),
-        **manifest.summaries(results),
+        "result_digest": recording.results_digest(found.results),
+        **manifest.summaries(found.results),
         "seeds": {name: value for name, value in job["parameters"].items() if "seed" in name},
-        "canonical_notebook": digest(manifest.canonical_notebook(executed)),
-        "environment": seal["environment"] if seal else None,
+        "canonical_notebook": digest(manifest.canonical_notebook(found.executed)),
+        "environment": found.seal["environment"] if found.seal else None,
         "commit": job["commit"],
         "rankwork": __version__,
         "time": {"started": job["started"], "ended": ended.isoformat(timespec="seconds"), "seconds": round(seconds, 3)},
-        "cells": outcome["cells"],
+        "cells": found.outcome["cells"],
         "nonce": job["nonce"],
-        "files": {path.name: manifest.file_entry(path) for path in sorted(record.iterdir())},
+        "files": {path.name: manifest.file_entry(path) for path in sorted(found.record.iterdir())},
     }
 
 

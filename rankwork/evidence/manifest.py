@@ -66,16 +66,25 @@ def file_entry(path: Path) -> dict[str, Any]:
 
 
 def recipe(
-    source: Mapping[str, Any], parameters: Mapping[str, Any], inputs: Mapping[str, str], device: str
+    source: Mapping[str, Any],
+    parameters: Mapping[str, Any],
+    inputs: Mapping[str, str],
+    machine: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """What was asked. Nothing of it depends on the folder, the commit, the host or the time."""
+    """What was asked, with the surroundings of this machine or of the one that is given.
+
+    Nothing of it depends on the folder, the commit, the host or the time.
+    """
+    asked = {"source": source_digest(source), "parameters": dict(parameters), "inputs": dict(inputs)}
+    return {**asked, **(machine or surroundings())}
+
+
+def surroundings() -> dict[str, Any]:
+    """The part of a recipe that the machine decides: the library's code, the versions and the kind of device."""
     return {
-        "source": source_digest(source),
-        "parameters": dict(parameters),
-        "inputs": dict(inputs),
         "library": library_digest(),
         "versions": environment.versions(),
-        "device": device,
+        "device": environment.device_kind(),
     }
 
 

@@ -9,7 +9,9 @@ import ast
 import json
 import math
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -186,7 +188,8 @@ def _check_plain(value: Any, where: str) -> None:
 
 
 def _validate(values: Mapping[str, Any], schema: Mapping[str, Any], name: str) -> None:
-    import jsonschema
+    with without(ADDRESSES):
+        import jsonschema
 
     base = jsonschema.Draft202012Validator
     strict = base.TYPE_CHECKER.redefine("integer", lambda checker, value: type(value) is int)
@@ -196,6 +199,25 @@ def _validate(values: Mapping[str, Any], schema: Mapping[str, Any], name: str) -
     if problems:
         where = ".".join(str(part) for part in problems[0].path)
         raise ParameterError(f"{name}: {where + ': ' if where else ''}{_sentence(problems[0])}")
+
+
+@contextmanager
+def without(*packages: str) -> Iterator[None]:
+    """Let the imports inside find none of these packages, as if they were not installed.
+
+    Some libraries load what they can use and do not need: jsonschema a grammar of addresses, which takes a second.
+    """
+    hidden = [name for name in packages if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # None there makes an import fail
+    try:
+        yield
+    finally:
+        for name in hidden:
+            del sys.modules[name]
+
+
+ADDRESSES = "rfc3987_syntax"
+"""The grammar of addresses; no parameter and no notebook needs it."""
 
 
 def _sentence(problem: Any) -> str:

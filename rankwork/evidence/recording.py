@@ -16,7 +16,9 @@ from rankwork import environment
 from rankwork.contract import reference
 from rankwork.digest import digest
 from rankwork.errors import EvidenceError
+from rankwork.evidence import tokens
 from rankwork.evidence.manifest import RESULT_MIME, SEAL_MIME
+from rankwork.evidence.moments import moment
 from rankwork.evidence.privacy import SCRATCH_VARIABLE, scrub, scrubbed
 
 _recorded: dict[str, dict[str, Any]] = {}
@@ -66,18 +68,22 @@ def record(name: str, value: Any, *, measured: bool = False) -> None:
     >>> record("answer", 42)
     answer = 42
     """
+    moment("in_cell")
     if not isinstance(name, str) or not name:
         raise EvidenceError(f"a result's name must be text, got {name!r}")
     if name in _recorded and SCRATCH_VARIABLE in os.environ:
         raise EvidenceError(f"result {name!r} is recorded twice")
-    entry = {"name": name, "measured": bool(measured), "value": scrubbed(encode(value, name))}
+    content, text = scrubbed(encode(value, name)), f"{name} = {scrub(_short(value))}"
+    if hiding := tokens.in_force():
+        content, text = tokens.hidden(content, hiding), f"{name} is kept as keyed digests"
+    entry = {"name": name, "measured": bool(measured), "value": content}
     _recorded[name] = entry
-    text = f"{name} = {scrub(_short(value))}"
     _show(RESULT_MIME, entry, text)
 
 
 def seal(nonce: str) -> None:
     """End an execution: show the nonce, the digest of all that was recorded, and the environment it happened in."""
+    moment("in_last_cell")
     content = {"nonce": nonce, "results": results_digest(_recorded), "environment": scrubbed(environment.describe())}
     _show(SEAL_MIME, content, "sealed")
 
@@ -252,6 +258,9 @@ def _encode_table(table: Any) -> dict[str, Any]:
         table = table.to_frame(name=str(table.name))
     named = any(name is not None for name in table.index.names) or not isinstance(table.index, pd.RangeIndex)
     flat = table.reset_index() if named else table
+    names = [str(name) for name in flat.columns]
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise TypeError(f"two columns of a table are named {repeated[0]!r}")
     columns = {str(name): _encode_column(flat[name]) for name in flat.columns}
     return {"kind": "table", "columns": list(columns), "data": columns}
 

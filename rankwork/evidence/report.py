@@ -6,8 +6,11 @@ the browser to load or run anything, whatever a cell's output contains.
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from html import escape
 from typing import Any
+
+from rankwork.evidence.manifest import RESULT_MIME, SEAL_MIME
 
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:"
 META = f'<meta content="{_POLICY}" http-equiv="Content-Security-Policy"/>'
@@ -36,20 +39,38 @@ _TEMPLATE = f"""\
 def render(notebook: Mapping[str, Any], title: str, facts: Mapping[str, str]) -> str:
     """The report of an executed notebook under a title, with a table of facts above it."""
     import nbformat
+
+    cells = [_shown(cell) for cell in notebook["cells"]]
+    metadata = {**notebook["metadata"], "title": title}
+    node = nbformat.from_dict({**notebook, "cells": cells, "metadata": metadata})  # type: ignore[no-untyped-call]
+    resources = {"metadata": {"name": title}, "rankwork_header": _header(facts)}
+    html, _ = _exporter().from_notebook_node(node, resources=resources)
+    return str(html)
+
+
+def prepare() -> None:
+    """Load what a report needs, so that a report made afterwards in this process is sooner done."""
+    _exporter()
+
+
+def _shown(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """A cell without the exact values beside its outputs: no report shows them, and they can be long."""
+    outputs = [{**o, "data": _displayed(o["data"])} if "data" in o else o for o in cell.get("outputs", ())]
+    return {**cell, "outputs": outputs} if "outputs" in cell else dict(cell)
+
+
+def _displayed(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {mime: content for mime, content in data.items() if mime not in (RESULT_MIME, SEAL_MIME)}
+
+
+@lru_cache(maxsize=1)
+def _exporter() -> Any:
     from jinja2 import DictLoader
 
-    exporter = _exporter_class()(
-        extra_loaders=[DictLoader({"rankwork.html.j2": _TEMPLATE})], template_file="rankwork.html.j2"
-    )
-    node = nbformat.from_dict(
-        {  # type: ignore[no-untyped-call]
-            **notebook,
-            "metadata": {**notebook["metadata"], "title": title},
-        }
-    )
-    resources = {"metadata": {"name": title}, "rankwork_header": _header(facts)}
-    html, _ = exporter.from_notebook_node(node, resources=resources)
-    return str(html)
+    loaders = [DictLoader({"rankwork.html.j2": _TEMPLATE})]
+    exporter = _exporter_class()(extra_loaders=loaders, template_file="rankwork.html.j2")
+    exporter.template.root_render_func  # noqa: B018  (compiles the template and those that it extends)
+    return exporter
 
 
 def _header(facts: Mapping[str, str]) -> str:

@@ -7,8 +7,8 @@ killed process, ends as a record that says so.
 import json
 import os
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,10 +17,16 @@ from typing import Any
 from rankwork import environment
 from rankwork.digest import digest, digest_bytes, digest_file
 from rankwork.errors import EvidenceError, InputError, ParameterError
-from rankwork.evidence import manifest, parameters
+from rankwork.evidence import manifest, parameters, tokens
 from rankwork.evidence.assembly import assemble, with_seal
+from rankwork.evidence.privacy import places_of
 from rankwork.evidence.store import Store, read_manifest
 from rankwork.evidence.supervising import Progress, Workers, killed
+
+GRID, PRIVACY = "grid", "privacy"
+"""What a parameters file can hold besides parameters: a sweep's lists of values, and how texts are kept."""
+
+_FORMS = {".csv", ".gz", ".json", ".jsonl", ".parquet", ".qrels", ".run", ".trec", ".tsv", ".txt", ".yaml"}
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,11 @@ class Request:
     values: dict[str, Any]
     inputs: dict[str, Path]
     folder: Path
+    commit: Mapping[str, Any] | None = None
+    """The commit of the workbook where it is known; None: the folder is asked."""
+
+    key: str | None = None
+    """The name of the key under which texts are kept as keyed digests; None: they are kept as they are."""
 
     @property
     def notebook(self) -> dict[str, Any]:
@@ -78,23 +89,59 @@ def _find_notebook(name: str, known: Sequence[Path]) -> Path:
     return exact[0]
 
 
-def prepare(path: Path, *, chosen: str | None = None, assignments: tuple[str, ...] = ()) -> Request:
+@dataclass(frozen=True)
+class Notebook:
+    """A notebook as it was read: its source, the defaults and the schema of its parameters, and its workbook."""
+
+    name: str
+    source: bytes
+    default: Mapping[str, Any]
+    schema: Mapping[str, Any]
+    folder: Path
+
+    def request(
+        self, given: Mapping[str, Any], base: Path, typed: Mapping[str, Any], privacy: str | None = None
+    ) -> Request:
+        """What an execution with these values needs; `typed` wins over `given`, and its files are looked for here.
+
+        `privacy` is `plain` or `digest`; None: what `given` says under that name, else plain.
+        """
+        asked = privacy or given.get(PRIVACY, "plain")
+        if asked not in ("plain", "digest"):
+            raise ParameterError(f"{self.name}: privacy must be plain or digest, got {asked!r}")
+        given = {name: value for name, value in given.items() if name != PRIVACY}
+        values = parameters.resolve({**given, **typed}, self.default, self.schema, self.name)
+        files = parameters.input_files(values, self.schema)
+        inputs = {key: _input_file(key, value, Path.cwd() if key in typed else base) for key, value in files.items()}
+        key = tokens.from_environment().name if asked == "digest" else None
+        return Request(self.name, self.source, values, inputs, self.folder, key=key)
+
+
+def read_notebook(path: Path, schema: Path | None = None) -> Notebook:
+    """A notebook and its schema: the one given, else the workbook's."""
+    source = _read(path)
+    folder = path.resolve().parent.parent
+    default = parameters.defaults(_as_notebook(source, path.name), path.stem)
+    if reserved := sorted({GRID, PRIVACY} & set(default)):
+        raise ParameterError(f"{path.stem}: {reserved[0]!r} has a meaning in parameters files; give it another name")
+    declared = parameters.load_schema(schema or folder / "params" / f"{path.stem}.schema.json")
+    return Notebook(path.stem, source, default, declared, folder)
+
+
+def prepare(
+    path: Path, *, chosen: str | None = None, assignments: tuple[str, ...] = (), privacy: str | None = None
+) -> Request:
     """Read a notebook and check its parameters; nothing is executed or written.
 
     `chosen` is `smoke`, `full` or a YAML file of values; `assignments` are `name=value` texts that win over it. Files
-    are looked for from the folder of the parameters file, or from the current one.
+    are looked for from the folder of the parameters file, or from the current one. With `privacy` `digest`, or that
+    word in the file, texts and IDs are recorded as keyed digests.
     """
-    source = _read(path)
-    folder = path.resolve().parent.parent
-    name = path.stem
-    default = parameters.defaults(_as_notebook(source, path.name), name)
-    schema = parameters.load_schema(folder / "params" / f"{name}.schema.json")
-    given, base = _chosen_set(chosen, folder, name)
-    typed = parameters.from_text(assignments, schema)
-    values = parameters.resolve({**given, **typed}, default, schema, name)
-    files = parameters.input_files(values, schema)
-    inputs = {key: _input_file(key, value, Path.cwd() if key in typed else base) for key, value in files.items()}
-    return Request(name, source, values, inputs, folder)
+    notebook = read_notebook(path)
+    given, base = _chosen_set(chosen, notebook.folder, notebook.name)
+    if GRID in given:
+        raise ParameterError(f"{Path(str(chosen)).name} holds a grid: run it with --sweep")
+    return notebook.request(given, base, parameters.from_text(assignments, notebook.schema), privacy)
 
 
 def _read(path: Path) -> bytes:
@@ -137,16 +184,21 @@ def run(
     jobs: int = 1,
     timeout: float | None = None,
     progress: Progress | None = None,
+    stored: Callable[[Finished], None] | None = None,
 ) -> list[Finished]:
     """Execute notebooks, `jobs` at a time, and store a record of each, whatever became of it.
 
-    KeyboardInterrupt is raised after the interrupted executions have been stored as killed; those that had not begun
-    leave nothing.
+    `stored` is called with each record as it is stored, one call at a time. EvidenceError where a record cannot be
+    written, after the others have ended. KeyboardInterrupt is raised after the interrupted executions have been stored
+    as killed; those that had not begun leave nothing.
     """
     workers = Workers()
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         futures = [pool.submit(_run_one, request, store, timeout, progress, workers) for request in requests]
         try:
+            for future in as_completed(futures):
+                if stored and future.exception() is None and (item := future.result()):
+                    stored(item)
             finished = [future.result() for future in futures]
         except KeyboardInterrupt:
             workers.interrupt()
@@ -162,11 +214,21 @@ def _run_one(
     if workers.interrupted:
         return None
     with store.scratch(request.name) as scratch:
-        job = _lay_out(scratch, request, timeout)
-        ended = workers.supervise(scratch, job, progress)
-        if ended is not None or not (scratch / "record" / "manifest.json").exists():
-            assemble(scratch, job, ended or killed("the worker ended without a record"))
-        return _store(scratch / "record", store)
+        try:
+            job = _lay_out(scratch, request, timeout, store.root)
+            ended = workers.supervise(scratch, job, progress)
+            if not _is_whole(scratch / "record"):
+                assemble(scratch, job, ended or killed("the worker ended without a record"))
+            return _store(scratch / "record", store)
+        except OSError as error:
+            raise EvidenceError(f"{request.name}: no record could be written: {error.strerror}") from None
+
+
+def _is_whole(record: Path) -> bool:
+    """Whether the worker had finished the record before it ended: the manifest is written last, and names each file."""
+    kept = read_manifest(record, missing_ok=True)
+    files = {path.name: manifest.file_entry(path) for path in record.glob("*") if path.name != "manifest.json"}
+    return bool(kept) and kept["files"] == files
 
 
 def _store(record: Path, store: Store) -> Finished:
@@ -176,22 +238,36 @@ def _store(record: Path, store: Store) -> Finished:
     return Finished(kept["notebook"], record_id, path, kept["status"], kept["reason"])
 
 
-def _lay_out(scratch: Path, request: Request, timeout: float | None) -> dict[str, Any]:
+def asked(request: Request, machine: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The values that a notebook runs with, its inputs under the names that it sees, and the recipe.
+
+    `machine` are the surroundings of the machine that is to execute it (`manifest.surroundings`); None: this one.
+    """
+    names = _link_names(request)
+    values = request.values | names
+    contents = {names[parameter]: digest_file(path) for parameter, path in request.inputs.items()}
+    recipe = manifest.recipe(request.notebook, values, contents, machine)
+    return values, recipe | ({"privacy": {"kind": "digest", "key": request.key}} if request.key else {})
+
+
+def _lay_out(scratch: Path, request: Request, timeout: float | None, evidence: Path) -> dict[str, Any]:
     """Fill a scratch folder: the source, the notebook to execute, links to the inputs, and the job."""
-    inputs = _link_inputs(scratch / "work" / "inputs", request.inputs)
-    values = request.values | {parameter: name for parameter, (name, _) in inputs.items()}
-    asked = manifest.recipe(request.notebook, values, dict(inputs.values()), environment.device_kind())
+    if request.key and request.key != tokens.from_environment().name:
+        raise EvidenceError(f"{request.name}: the key in {tokens.KEY} is another than the one it was asked with")
+    values, recipe = asked(request)
+    _link_inputs(scratch / "work", request)
     nonce = secrets.token_hex(16)
     job = {
         "notebook": request.name,
         "parameters": values,
-        "recipe": asked,
-        "recipe_digest": digest(asked),
+        "recipe": recipe,
+        "recipe_digest": digest(recipe),
         "nonce": nonce,
         "timeout": timeout,
         "of": len(request.notebook["cells"]) + 2,  # papermill adds the injected values, we the seal
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
-        "commit": environment.commit(request.folder),
+        "commit": request.commit or environment.commit(request.folder),
+        "places": _places(scratch, request, evidence),
     }
     (scratch / "source.ipynb").write_bytes(request.source)
     (scratch / "input.ipynb").write_text(json.dumps(with_seal(request.notebook, nonce)), encoding="utf-8")
@@ -199,18 +275,38 @@ def _lay_out(scratch: Path, request: Request, timeout: float | None) -> dict[str
     return job
 
 
-def _link_inputs(folder: Path, inputs: Mapping[str, Path]) -> dict[str, tuple[str, str]]:
-    """Link each input as `inputs/NAME`; parameter -> (that name, the content's digest)."""
-    folder.mkdir(parents=True)
-    linked: dict[str, tuple[str, str]] = {}
-    for parameter, path in inputs.items():
-        link = folder / path.name
-        if os.path.lexists(link) and link.resolve() != path:
-            link = folder / f"{parameter}.{path.name}"
-        if not os.path.lexists(link):
-            link.symlink_to(path)
-        linked[parameter] = (f"inputs/{link.name}", digest_file(path))
-    return linked
+def _places(scratch: Path, request: Request, evidence: Path) -> dict[str, str]:
+    """The texts that would tell where on this machine an execution took place, for outputs to be scrubbed of."""
+    inputs = {f"inputs {parameter}": path.parent for parameter, path in request.inputs.items()}
+    folders = {"folder": Path.cwd(), "workbook": request.folder, "evidence": evidence.resolve()}
+    return places_of({**inputs, **folders, "scratch": scratch})
+
+
+def _link_names(request: Request) -> dict[str, str]:
+    """Parameter -> `inputs/NAME`; two files of one name are kept apart by their parameters.
+
+    Where texts are kept as keyed digests the file's own name is one of them: it is called after its parameter.
+    """
+    taken: dict[str, Path] = {}
+    names = {}
+    for parameter, path in request.inputs.items():
+        name = parameter + _form(path) if request.key else path.name
+        while taken.get(name, path) != path:
+            name = f"{parameter}.{name}"
+        taken[name] = path
+        names[parameter] = f"inputs/{name}"
+    return names
+
+
+def _form(path: Path) -> str:
+    """The endings of a file's name that tell how to read it."""
+    return "".join(ending for ending in path.suffixes[-2:] if ending in _FORMS)
+
+
+def _link_inputs(folder: Path, request: Request) -> None:
+    (folder / "inputs").mkdir(parents=True)
+    for name, path in {name: request.inputs[parameter] for parameter, name in _link_names(request).items()}.items():
+        (folder / name).symlink_to(path)
 
 
 def check_writable(store: Store) -> None:

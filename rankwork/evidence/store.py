@@ -8,18 +8,22 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 
 from rankwork.errors import EvidenceError
+from rankwork.evidence import catalogue
+from rankwork.evidence.moments import moment
+from rankwork.evidence.tags import Tags
 
-_SCRATCH = ".scratch"
-_LOCK = "lock"
+SCRATCH = ".scratch"
+LOCK = "lock"
 _ID_LENGTH = 64
 
 
@@ -34,6 +38,8 @@ class Entry:
     result_digest: str | None
     started: str
     path: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
 
 
 class Store:
@@ -49,6 +55,11 @@ class Store:
     def entries(self) -> list[Entry]:
         """All records and executions in progress, oldest first."""
         return sorted([*self._stored(), *self._in_progress()], key=lambda entry: (entry.started, entry.path))
+
+    def entry(self, folder: Path) -> Entry:
+        """A record as its own manifest tells it, whatever the index says."""
+        facts = catalogue.facts(read_manifest(folder, missing_ok=True))
+        return Entry(record_id=folder.name, path=str(folder), **facts)
 
     def find(self, prefix: str) -> Path:
         """The folder of the record whose ID begins with `prefix`; EvidenceError for none or several."""
@@ -67,19 +78,27 @@ class Store:
     @contextmanager
     def scratch(self, notebook: str) -> Iterator[Path]:
         """A new folder for one execution, locked while it is in use and removed afterwards."""
-        folder = self._new_scratch(notebook)
-        with FileLock(folder / _LOCK):
-            try:
-                yield folder
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
-
-    def _new_scratch(self, notebook: str) -> Path:
+        folder, lock = self._new_scratch(notebook)
         try:
-            (self.root / _SCRATCH).mkdir(parents=True, exist_ok=True)
-            return Path(tempfile.mkdtemp(prefix=f"{notebook}-", dir=self.root / _SCRATCH)).resolve()
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+            lock.release()
+
+    def _new_scratch(self, notebook: str) -> tuple[Path, FileLock]:
+        try:
+            (self.root / SCRATCH).mkdir(parents=True, exist_ok=True)
+            with self.scratch_lock():  # until its own lock is held, it looks like one that was left behind
+                folder = Path(tempfile.mkdtemp(prefix=f"{notebook}-", dir=self.root / SCRATCH)).resolve()
+                lock = FileLock(folder / LOCK)
+                lock.acquire()
         except OSError as error:
             raise EvidenceError(f"{self.root}: the evidence folder cannot be written: {error.strerror}") from None
+        return folder, lock
+
+    def scratch_lock(self) -> FileLock:
+        """Held while a scratch folder is made, and while one that was left behind is removed."""
+        return FileLock(self.root / SCRATCH / LOCK)
 
     def commit(self, folder: Path, record_id: str) -> Path:
         """Make a finished folder a record, in one rename, after its bytes have reached the disk."""
@@ -88,9 +107,11 @@ class Store:
         _flush(folder)
         target = self.root / record_id
         try:
+            moment("before_rename")
             os.rename(folder, target)
         except OSError as error:
             raise EvidenceError(f"record {record_id[:12]} cannot be stored: {error.strerror}") from None
+        moment("after_rename")
         _flush(self.root)
         return target
 
@@ -101,24 +122,23 @@ class Store:
                     yield Path(entry.path)
 
     def _stored(self) -> Iterator[Entry]:
-        for folder in self._folders():
-            manifest = read_manifest(folder, missing_ok=True)
-            yield Entry(
-                record_id=folder.name,
-                notebook=str(manifest.get("notebook", "?")),
-                status=str(manifest.get("status", "damaged")),
-                recipe_digest=manifest.get("recipe_digest"),
-                result_digest=manifest.get("result_digest"),
-                started=str(manifest.get("time", {}).get("started", "")),
-                path=str(folder),
-            )
+        tags = Tags(self.root).read()
+        for folder, facts in catalogue.listed(self.root, self._folders()).items():
+            yield Entry(record_id=folder.name, path=str(folder), tags=tags.get(folder.name, ()), **facts)
 
     def _in_progress(self) -> Iterator[Entry]:
-        for folder in sorted((self.root / _SCRATCH).glob("*-*")):
+        for folder in sorted((self.root / SCRATCH).glob("*-*")):
             job = _read_json(folder / "job.json")
-            status = "running" if _is_locked(folder / _LOCK) else "killed"
-            recipe = job.get("recipe_digest")
-            yield Entry(None, folder.name.rpartition("-")[0], status, recipe, None, job.get("started", ""), str(folder))
+            yield Entry(
+                record_id=None,
+                notebook=folder.name.rpartition("-")[0],
+                status="running" if _is_locked(folder / LOCK) else "killed",
+                recipe_digest=job.get("recipe_digest"),
+                result_digest=None,
+                started=job.get("started") or _last_change(folder),
+                path=str(folder),
+                parameters=job.get("parameters", {}),
+            )
 
 
 def read_manifest(folder: Path, *, missing_ok: bool = False) -> dict[str, Any]:
@@ -135,6 +155,14 @@ def _read_json(path: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def _last_change(folder: Path) -> str:
+    try:
+        changed = folder.stat().st_mtime
+    except OSError:  # it has just been removed
+        return ""
+    return datetime.fromtimestamp(changed, UTC).isoformat(timespec="seconds")
 
 
 def _is_locked(path: Path) -> bool:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rankwork.evidence.privacy import SCRATCH_VARIABLE
+from rankwork.evidence import tokens
+from rankwork.evidence.privacy import PLACES_VARIABLE, SCRATCH_VARIABLE
 
 Progress = Callable[[str, int, int], None]
 """Called with a notebook's name, the number of the cell that starts, and how many cells there are."""
@@ -49,7 +50,7 @@ class Workers:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
-                env=_variables(scratch, runtime),
+                env=_variables(scratch, runtime, job),
                 start_new_session=True,
             )
             self._add(process)
@@ -134,14 +135,20 @@ def _end(family: Mapping[int, Any]) -> None:
             continue
 
 
-def _variables(scratch: Path, runtime: str) -> dict[str, str]:
-    """The worker's environment: nobody else's kernels, a fixed hash seed and time zone, folders of its own."""
-    foreign = ("JUPYTER_PATH", "PYTHONSTARTUP", "MPLBACKEND")
+def _variables(scratch: Path, runtime: str, job: Mapping[str, Any]) -> dict[str, str]:
+    """The worker's environment: nobody else's kernels, a fixed hash seed and time zone, folders of its own.
+
+    The key of keyed digests is there only where it is needed.
+    """
+    foreign = ("JUPYTER_PATH", "PYTHONSTARTUP", "MPLBACKEND", tokens.MODE, tokens.KEY, tokens.KEY_FILE)
     kept = {name: value for name, value in os.environ.items() if name not in foreign}
+    private = job["recipe"].get("privacy")
     return kept | {
         "JUPYTER_PREFER_ENV_PATH": "1",
         "JUPYTER_RUNTIME_DIR": runtime,
         "PYTHONHASHSEED": "0",
         "TZ": "UTC",
         SCRATCH_VARIABLE: str(scratch),
+        PLACES_VARIABLE: json.dumps(job["places"]),
+        **({tokens.MODE: "digest", tokens.KEY: tokens.from_environment().key} if private else {}),
     }

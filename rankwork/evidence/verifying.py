@@ -132,8 +132,8 @@ def _own_cells(executed: Mapping[str, Any]) -> list[list[str]]:
 def _check_parameters(record: _Record) -> Check:
     injected = [cell for cell in record.executed["cells"] if "injected-parameters" in cell["metadata"].get("tags", ())]
     asked = record.manifest["recipe"]["parameters"]
-    if not injected:
-        return Check("parameters", not asked, "none were injected")
+    if not injected:  # as in an execution that ended before its kernel began
+        return Check("parameters", not asked or record.manifest["status"] != "complete", "none were injected")
     values = _assigned(manifest.text_of(injected[0]))
     same = len(injected) == 1 and values == asked
     return Check(
@@ -203,10 +203,15 @@ _CHECKS: tuple[Callable[[_Record], Check], ...] = (
 
 
 def current_source(folder: Path, workbook: Path) -> Check:
-    """Whether the workbook's notebook of the same name is still the one that a record was made from."""
+    """Whether the workbook's notebook of the same name is still the one that a record was made from.
+
+    The notebook over a sweep is rankwork's own.
+    """
     kept = read_manifest(folder)
     path = workbook / "notebooks" / f"{kept['notebook']}.ipynb"
+    if kept["notebook"] == "sweep":
+        path = Path(__file__).with_name("sweep.ipynb")
     if not path.is_file():
         return Check("workbook", False, f"there is no notebooks/{path.name} here")
     same = manifest.source_digest(_json(path)) == kept["recipe"]["source"]
-    return Check("workbook", same, f"notebooks/{path.name} {'is the source' if same else 'has changed since'}")
+    return Check("workbook", same, f"{path.parent.name}/{path.name} {'is the source' if same else 'has changed since'}")

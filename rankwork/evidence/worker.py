@@ -13,7 +13,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rankwork.evidence.assembly import assemble
+from rankwork.evidence import report, saving
+from rankwork.evidence.assembly import finish, gather
+from rankwork.evidence.moments import moment
+from rankwork.evidence.parameters import ADDRESSES, without
 
 _POLL = 0.5
 _LONGEST_RUNTIME_DIR = 50  # a socket's path is limited to about a hundred bytes, and a kernel's name takes the rest
@@ -26,7 +29,10 @@ def main(scratch: Path) -> None:
     job = json.loads(Path("job.json").read_text(encoding="utf-8"))
     outcome = execute(job)
     Path("outcome.json").write_text(json.dumps(outcome), encoding="utf-8")
-    assemble(scratch, job, outcome)
+    gathered = gather(scratch, job, outcome)
+    moment("before_digest")
+    finish(gathered)
+    moment("after_digest")
 
 
 def execute(job: Mapping[str, Any]) -> dict[str, Any]:
@@ -42,9 +48,13 @@ def execute(job: Mapping[str, Any]) -> dict[str, Any]:
 
 def _papermill(job: Mapping[str, Any], started: float, seconds: list[float]) -> None:
     warnings.filterwarnings("ignore")  # of the tools' own imports; the kernel has its own filters
-    import papermill
+    with without(ADDRESSES, "pyarrow"):  # which papermill loads for a file system that nobody uses here
+        import papermill
     from traitlets.config import Config
 
+    saving.install()
+    threading.Thread(target=report.prepare, daemon=True).start()  # while the kernel starts
+    moment("before_kernel")
     begun: list[float] = []
 
     def cell_starts(cell: Any, cell_index: int) -> None:
@@ -57,7 +67,8 @@ def _papermill(job: Mapping[str, Any], started: float, seconds: list[float]) -> 
 
     papermill.execute_notebook(
         "input.ipynb",
-        "output.ipynb",
+        f"{saving.SCHEME}output.ipynb",
+        engine_name=saving.ENGINE,
         parameters=job["parameters"],
         kernel_name="python3",
         language="python",
