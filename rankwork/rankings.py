@@ -99,8 +99,8 @@ class Columns:
 
     def _unique(self) -> bool:
         """Whether no pair of query and document repeats; where queries stand together, a part of them at a time."""
-        ends = np.arange(_ROWS_AT_ONCE, len(self.codes), _ROWS_AT_ONCE) if self.in_order else np.empty(0, np.int64)
-        ends = np.searchsorted(self.query_codes, self.query_codes[ends])
+        ends = np.arange(_ROWS_AT_ONCE, len(self.codes), _ROWS_AT_ONCE)
+        ends = np.searchsorted(self.query_codes, self.query_codes[ends]) if self.in_order else ends[:0]
         for start, end in pairwise([0, *ends.tolist(), len(self.codes)]):
             pairs = self._pairs(slice(start, end))
             pairs.sort()

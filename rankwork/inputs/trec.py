@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rankwork.errors import ContractError, InputError
 from rankwork.inputs.packed_text import PackedText
-from rankwork.inputs.text_blocks import blocks, whole_text
+from rankwork.inputs.text_blocks import BLOCK, blocks, whole_text
 from rankwork.inputs.trec_columns import JUDGEMENTS, RUN, Gathering, Part, part_of
 from rankwork.inputs.trec_lines import EXACT, all_rows, rows_of, whole_if_exact
 from rankwork.rankings import Columns, Duplicates, Judgements, Negatives, Rankings
@@ -119,6 +119,8 @@ def _fast_columns(
         if not (np.abs(part.numbers) < EXACT).all():
             return None
         gathering.add(part)
+        if len(gathering) == len(part):  # the first one
+            gathering.reserve(round(1.05 * len(part) * os.path.getsize(path) / BLOCK))
     return gathering.columns() if len(gathering) else None
 
 

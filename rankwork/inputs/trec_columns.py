@@ -132,11 +132,15 @@ class Growing:
         """Add values behind the others."""
         end = self._size + len(values)
         if end > len(self._values):
-            larger = np.empty(max(end, 2 * len(self._values)), self._values.dtype)
-            larger[: self._size] = self._values[: self._size]
-            self._values = larger
+            self.reserve(max(end, 2 * len(self._values)))
         self._values[self._size : end] = values
         self._size = end
+
+    def reserve(self, size: int) -> None:
+        """Make room for so many values, so that they need not be moved later."""
+        larger = np.empty(max(size, self._size), self._values.dtype)
+        larger[: self._size] = self.values
+        self._values = larger
 
     @property
     def values(self) -> NDArray[Any]:
@@ -171,6 +175,11 @@ class GrowingText:
         for number, words in enumerate(self._words):
             words.extend(short.words(slice(None), WORD * number))
         self._lengths.extend(short.lengths)
+
+    def reserve(self, size: int) -> None:
+        """Make room for so many short IDs like those seen so far."""
+        for column in (self._lengths, *self._words):
+            column.reserve(size)
 
     @property
     def _short(self) -> ShortText:
@@ -213,6 +222,12 @@ class Gathering:
         if self._ranks is not None and part.ranks is not None:
             self._ranks.extend(part.ranks)
         self._prints.extend(self._documents.extend(part.documents))
+
+    def reserve(self, size: int) -> None:
+        """Make room for so many rows like those seen so far."""
+        for column in (self._query_codes, self._numbers, self._ranks, self._documents, self._prints):
+            if column is not None:
+                column.reserve(size)
 
     def columns(self) -> tuple[Columns, NDArray[np.float64], NDArray[np.int64] | None]:
         """The coded columns, the numbers and the ranks. It can be called once: text and fingerprints are given up."""
