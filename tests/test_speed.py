@@ -1,12 +1,14 @@
 """The measurement of speed counts what it says, with one thread, and names what it misses. No test asserts a time."""
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
 from rankwork.contract import accelerator
+from rankwork.contract.topk import TopK
 from rankwork.engines import speed
 
 
@@ -115,3 +117,40 @@ def test_extra_memory_is_measured_in_processes_of_their_own() -> None:
 def test_the_order_of_a_corpus_is_timed_apart() -> None:
     cost = speed.order_cost(1000)
     assert set(cost) == {"n", "integer IDs", "text IDs"}
+
+
+def test_every_cell_is_certified_equals_rank_and_an_exchanged_position_is_noticed() -> None:
+    found = speed.verified(shapes=[(1, 400), (3, 64)], ks=[10, 100])
+    assert [(cell["shape"], cell["k"]) for cell in found[:3]] == [((400,), 10), ((400,), 100), ((400,), 10)]
+    for cell in [*found, *speed.verified(shapes=[(1, 400), (3, 64)], ks=[10], dtype="bfloat16", shuffled_ids=True)]:
+        assert (cell["certified"], cell["equals rank"], cell["wrong noticed"]) == (True, True, True)
+
+
+def test_a_long_row_is_not_given_to_the_reference() -> None:
+    """It would take seconds; the certificate is asked all the same."""
+    (cell,) = speed.verified(shapes=[(1, 400)], ks=[10], inputs=["random"], ranked=399)
+    assert (cell["equals rank"], cell["certified"]) == (None, True)
+
+
+def test_a_selection_that_breaks_ties_its_own_way_is_not_verified(monkeypatch: pytest.MonkeyPatch) -> None:
+    def highest_positions(scores: Any, k: int, ids: Any = None) -> TopK:
+        n = scores.shape[-1]
+        return TopK(scores[..., :k], torch.arange(n - 1, n - 1 - k, -1).expand(*scores.shape[:-1], k))
+
+    monkeypatch.setattr("rankwork.contract.topk.topk", highest_positions)
+    (cell,) = speed.verified(shapes=[(1, 64)], ks=[3], inputs=["all equal"])
+    assert (cell["certified"], cell["equals rank"]) == (False, False)
+
+
+def test_the_first_call_can_be_timed_with_an_empty_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder of the compiled kernels is another one, and is given up afterwards."""
+    folders: list[str] = []
+
+    def run(code: str, *arguments: str, **variables: str) -> str:
+        folders.append(variables.get("NUMBA_CACHE_DIR", ""))
+        return "1.5"
+
+    monkeypatch.setattr(speed, "_run", run)
+    assert (speed.first_call(), speed.first_call(compiling=True)) == (1.5, 1.5)
+    assert folders[0] == ""
+    assert not Path(folders[1]).exists()
