@@ -1,13 +1,13 @@
-# make workbook · make test · make check · make lab · make setup; see README.md
+# make workbook · make test · make check · make lab · make reference · make verify · make setup; see README.md
 PYTHON ?= python3
 BIN    := .venv/bin
+comma  := ,
 # With CI set, the engines and Dask too: a user does not wait for twenty of them.
 EXTRAS := test,peers$(if $(CI),$(comma)engines$(comma)scale)
-comma  := ,
 STAMP  := .venv/.installed-$(subst $(comma),-,$(EXTRAS))
 JOBS   ?= 2
 
-.PHONY: setup workbook test check exhaustive lab lint
+.PHONY: setup workbook test check exhaustive lab lint reference verify
 .DELETE_ON_ERROR:
 
 setup: $(STAMP)
@@ -19,7 +19,13 @@ $(STAMP): pyproject.toml requirements.lock
 	touch $@
 
 workbook: $(STAMP)
-	$(BIN)/rankwork run all --params smoke --jobs $(JOBS)
+	$(BIN)/rankwork run all --params smoke --jobs $(JOBS) || code=$$?; $(BIN)/rankwork index; exit $${code:-0}
+
+reference: $(STAMP)
+	$(BIN)/rankwork reference --renew --jobs $(JOBS)
+
+verify: $(STAMP)
+	$(BIN)/rankwork reference --jobs $(JOBS)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

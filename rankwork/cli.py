@@ -1,4 +1,4 @@
-"""The command line: `rankwork run`, `list`, `tag`, `prune`, `show`, `verify`, `audit`, `fix`, `doctor`, `new`, `lab`.
+"""The command line: `rankwork run`, `list`, `show`, `verify`, `compare`, `audit`, `fix` and the others of `--help`.
 
 Exit codes: 0 fine; 1 checked and found wanting; 2 bad input; 130 interrupted. Libraries are imported inside the
 commands, so that `rankwork --help` answers at once.
@@ -17,6 +17,7 @@ from rankwork import __version__
 from rankwork.errors import RankworkError
 
 if TYPE_CHECKING:
+    from rankwork.evidence.diagnosis import Comparison
     from rankwork.evidence.runner import Finished
     from rankwork.evidence.store import Entry, Store
 
@@ -24,6 +25,7 @@ AUDIT_ORDERS = ("id_asc", "id_desc", "rank", "input", "inclusive")
 FOUND_WANTING, BAD_INPUT, INTERRUPTED = 1, 2, 130
 _MEANS = ("contract", "min", "expected", "max")
 _LINE = 100
+_MOST_LINES = 10
 
 
 def main() -> None:
@@ -126,6 +128,7 @@ def run(
             notebooks, grid, scheduler, chosen, assignments, privacy, _store(evidence), jobs, timeout, as_json
         )
     from rankwork.evidence import runner
+    from rankwork.evidence.alarm import alarm
     from rankwork.evidence.verifying import verify as verify_record
 
     store = _store(evidence)
@@ -134,12 +137,20 @@ def run(
     runner.check_writable(store)
     finished = runner.run(requests, store, jobs=jobs, timeout=timeout, progress=_progress())
     verdicts = [verify_record(item.path) for item in finished]
+    alarms = [alarm(item.path, store) for item in finished]
     if as_json:
-        _print_json([_finished_json(item, bool(verdict)) for item, verdict in zip(finished, verdicts, strict=True)])
+        _print_json(
+            [
+                _finished_json(item, bool(verdict)) | {"alarm": asdict(raised) if raised else None}
+                for item, verdict, raised in zip(finished, verdicts, alarms, strict=True)
+            ]
+        )
     else:
-        for item, verdict in zip(finished, verdicts, strict=True):
+        for item, verdict, raised in zip(finished, verdicts, alarms, strict=True):
             _print_finished(item, verdict.sentence)
-    return 0 if all(verdicts) else FOUND_WANTING
+            if raised:
+                click.echo(f"  {raised}\n  {raised.diagnosis}")
+    return 0 if all(verdicts) and not any(alarms) else FOUND_WANTING
 
 
 def _run_sweep(
@@ -194,13 +205,13 @@ def _sweep_progress(notebook: str) -> Any:
     return show
 
 
-def _progress() -> Any:
-    """Show the cell that runs, where somebody is looking; elsewhere say nothing until the end."""
+def _progress(unit: str = "cell ") -> Any:
+    """Show how far it is, where somebody is looking; elsewhere say nothing until the end."""
     if not sys.stderr.isatty():
         return None
 
-    def show(notebook: str, cell: int, cells: int) -> None:
-        click.echo(f"\r\033[K{notebook}: cell {cell} of {cells}", nl=cell == cells, err=True)
+    def show(name: str, done: int, of: int) -> None:
+        click.echo(f"\r\033[K{name}: {unit}{done} of {of}", nl=done == of, err=True)
 
     return show
 
@@ -482,6 +493,45 @@ def doctor(evidence: Path | None, as_json: bool) -> int:
 
 
 @commands.command()
+@click.option(
+    "--only",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Engines whose names begin so; may be repeated (default: all).",
+)
+@click.option(
+    "--compare", "files", nargs=2, type=click.Path(path_type=Path), metavar="A B", help="Compare two reports instead."
+)
+@_as_json
+def engines(names: tuple[str, ...], files: tuple[Path, Path] | None, as_json: bool) -> int:
+    """Observe what other libraries return as the top k: asked again, in other arrivals, under other conditions.
+
+    --json prints the whole report, which another machine or another version can be compared with.
+    """
+    from rankwork.engines import matching, run_experiments, table
+
+    if files and names:
+        raise click.UsageError("--only chooses the engines to run, and --compare runs none")
+    if files:
+        return _compare_engines(*files, as_json=as_json)
+    report = run_experiments(matching(names), progress=_progress(""))
+    click.echo(json.dumps(report) if as_json else table(report))
+    return 0
+
+
+def _compare_engines(first: Path, second: Path, *, as_json: bool) -> int:
+    from rankwork.engines import compare_reports, describe, read_report
+
+    comparison = compare_reports(read_report(first), read_report(second))
+    if as_json:
+        _print_json(comparison)
+    else:
+        click.echo(describe(comparison))
+    return 0 if comparison["same_behaviour"] else FOUND_WANTING
+
+
+@commands.command()
 @click.argument("name")
 def new(name: str) -> int:
     """Begin a notebook NAME: a notebook, its schema and its two parameter sets, ready to run."""
@@ -506,6 +556,116 @@ def lab(options: tuple[str, ...]) -> int:
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     )
     os.execv(sys.executable, [sys.executable, "-m", "jupyterlab", *opened, *options])
+
+
+@commands.command()
+@click.argument("a")
+@click.argument("b")
+@_evidence
+@_as_json
+def compare(a: str, b: str, evidence: Path | None, as_json: bool) -> int:
+    """Compare two records (IDs, folders or exported files): what was asked, what came out, on what machine."""
+    from rankwork.evidence import comparing
+    from rankwork.evidence.crate import opened
+
+    store = _store(evidence)
+    with opened(a, store) as one, opened(b, store) as two:
+        found = comparing.compare(one, two)
+    if as_json:
+        _print_json(found.to_json())
+    else:
+        _print_comparison(found)
+    return 0 if found else FOUND_WANTING
+
+
+def _print_comparison(found: "Comparison") -> None:
+    """The verdict, the diagnosis, then the first differences one by one."""
+    for name, side in (("A", found.a), ("B", found.b)):
+        kept = side.manifest
+        click.echo(f"{name}  {side.record_id[:12]}  {kept['notebook']}  {kept['status']}  {kept['time']['started']}")
+    click.echo(f"{'same' if found else 'DIFFERENT'}: {found.diagnosis}")
+    groups = {
+        "asked": (*found.deciding, *found.asked),
+        "came out": (*found.found.differences, *found.figures),
+        "environment": found.environment,
+        "also": found.informative,
+    }
+    for title, differences in groups.items():
+        for difference in differences[:_MOST_LINES]:
+            click.echo(f"  {title}: {difference if title == 'came out' else difference.plain}")
+        if len(differences) > _MOST_LINES:
+            click.echo(f"  {title}: {len(differences) - _MOST_LINES} more, see --json")
+    if found.found.measured:
+        click.echo(f"  measured, not compared: {', '.join(found.found.measured)}")
+
+
+@commands.command()
+@click.argument("record")
+@click.argument("file", type=click.Path(path_type=Path))
+@_evidence
+def export(record: str, file: Path, evidence: Path | None) -> int:
+    """Write RECORD as one zip, FILE, that is also an RO-Crate: readable without rankwork."""
+    from rankwork.evidence.crate import export as export_record
+
+    record_id = export_record(_record_folder(record, evidence), file)
+    click.echo(f"{file}: record {record_id}")
+    return 0
+
+
+@commands.command(name="import")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@_evidence
+@_as_json
+def import_record(file: Path, evidence: Path | None, as_json: bool) -> int:
+    """Verify the record in an exported FILE and store it."""
+    from rankwork.evidence import crate
+
+    folder, new = crate.import_record(file, _store(evidence))
+    if as_json:
+        _print_json({"record_id": folder.name, "new": new, "path": str(folder)})
+    else:
+        click.echo(
+            f"record {folder.name} {'stored' if new else 'was here already'}\n  compare this ID with the sender's"
+        )
+    return 0
+
+
+@commands.command()
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="The page (default: index.html in the folder).")
+@_evidence
+def index(output: Path | None, evidence: Path | None) -> int:
+    """Write one HTML page over all records, with small pictures."""
+    from rankwork.evidence.index import write
+
+    click.echo(f"index: {write(_store(evidence), output)}")
+    return 0
+
+
+@commands.command()
+@click.option("--renew", is_flag=True, help="Replace the references of this device by what comes out now.")
+@_evidence
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Notebooks at a time.")
+@_as_json
+def reference(renew: bool, evidence: Path | None, jobs: int, as_json: bool) -> int:
+    """Run every notebook with smoke parameters and compare with evidence/reference; adds a line to its log."""
+    from rankwork.evidence import reproducing, runner
+
+    store, book = _store(evidence), runner.workbook(Path.cwd())
+    folder = book / "evidence" / "reference"
+    requests = [runner.prepare(path, chosen="smoke") for path in runner.find_notebooks(("all",), book)]
+    runner.check_writable(store)
+    finished = runner.run(requests, store, jobs=jobs, progress=_progress())
+    if renew:
+        lines = reproducing.renew(finished, folder)
+        _print_json(lines) if as_json else click.echo("\n".join(lines))
+        return 0
+    outcomes = reproducing.reproduce(finished, folder)
+    logged = reproducing.log(outcomes, folder, book)
+    if as_json:
+        _print_json([{"notebook": each.notebook, "same": bool(each), "sentence": each.sentence} for each in outcomes])
+    else:
+        click.echo("\n".join([*(each.sentence for each in outcomes), f"logged: {logged}"]))
+    return 0 if all(outcomes) else FOUND_WANTING
 
 
 if __name__ == "__main__":

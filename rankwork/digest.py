@@ -9,10 +9,12 @@ back to the same bits. JSON has no NaN or infinity, so they are refused; `rankwo
 True
 """
 
-import hashlib
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import hashlib
 
 _CHUNK = 1 << 20
 
@@ -33,13 +35,19 @@ def digest_bytes(data: bytes | memoryview) -> str:
     >>> digest_bytes(b"")[:16]
     'e3b0c44298fc1c14'
     """
-    return hashlib.sha256(data).hexdigest()
+    return _state(data).hexdigest()
 
 
 def digest_file(path: Path) -> str:
     """SHA-256, in hex, of a file's bytes, read in chunks."""
-    state = hashlib.sha256()
+    state = _state()
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
             state.update(chunk)
     return state.hexdigest()
+
+
+def _state(data: bytes | memoryview = b"") -> "hashlib._Hash":
+    import hashlib  # loads a library of its own, which an audit has no use for
+
+    return hashlib.sha256(data)

@@ -6,17 +6,27 @@ The right answers are computed here by the library, so that they cannot drift fr
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from math import factorial, isclose, perm
 from typing import Any
 
+import numpy as np
+
+from rankwork.contract.certificate import certify
 from rankwork.contract.checks import SIX, Ranker, Rows, run_checks
 from rankwork.contract.reference import rank
-from rankwork.contract.ties import boundary, recall_distribution, recall_range
+from rankwork.contract.ties import boundary, recall_range
+from rankwork.engines import engine
+from rankwork.engines.layers import agreement, contract, layers
+from rankwork.engines.saved_scores import make
+from rankwork.engines.settings import cast
+from rankwork.engines.shrink import Case, small_cases
 from rankwork.errors import InputError
 from rankwork.inputs import toy
 from rankwork.measures.auditing import audit
 from rankwork.measures.means import Mean
+from rankwork.measures.names import parse
+from rankwork.measures.origins import as_type, rounded
+from rankwork.rankings import Rankings
 
 NOT_ANSWERED, RIGHT, WRONG = "not answered yet", "right", "not right yet"
 
@@ -103,6 +113,27 @@ def _outcome(ranker: Ranker, rows: Rows, k: int) -> tuple[Any, ...] | None:
         return None
 
 
+def _first_tie_in_bfloat16(answer: Any) -> bool:
+    pairs = ((n, cast(np.array([n, n + 1], dtype=np.float32), "bfloat16")) for n in range(1, 10_000))
+    return _same_number(answer, next(n for n, pair in pairs if pair[0] == pair[1]))
+
+
+def _right_members_read_backwards(answer: tuple[Any, int]) -> bool:
+    row, k = np.array(answer[0], dtype=np.float64), answer[1]
+    found = layers(row, engine("numpy.argsort stable reversed").select(row, k))
+    same = agreement(found, layers(row, contract(row, k)))
+    return same["member set"] and not same["full order"]
+
+
+def _selects_by_position(answer: Callable[[Any, int], Iterable[int]]) -> bool:
+    """On all small arrangements of ties, on zeros of both signs, and on rows so long that sorts become unstable."""
+    large = [Case(saved.scores, saved.k) for saved in make(seed=0).values()]
+    return all(
+        [int(position) for position in answer(case.scores.copy(), case.k)] == contract(case.scores, case.k).tolist()
+        for case in (*small_cases(), *large)
+    )
+
+
 def _ends_with_one_not_retrieved(answer: tuple[Any, Any]) -> bool:
     rows = [("above", 2), *((f"tied {number}", 1) for number in range(10))]
     limits = recall_range(rows, ["above", "tied 0", "tied 1", "tied 2", "not retrieved"], 5)
@@ -116,19 +147,28 @@ def _tie_without_a_range(answer: tuple[Rows, Iterable[str]]) -> bool:
     return cut.crosses and bool(cut.relevant_tied) and limits.min == limits.max
 
 
-def _fewest_tied_for_three_of_ten(answer: Any) -> bool:
-    return _same_number(answer, next(tied for tied in range(1, 20) if _widest_of_ten_relevant(tied) >= Fraction(3, 10)))
+def _tied_by_float16_alone(answer: tuple[Any, Any]) -> bool:
+    pair = Rankings.from_dicts({"q": {"a": float(answer[0]), "b": float(answer[1])}})
+    forms = (as_type(pair, "float32"), as_type(pair, "float16"), rounded(pair, 3))
+    return [len(set(form.scores.tolist())) for form in forms] == [2, 1, 2]
 
 
-def _widest_of_ten_relevant(tied: int) -> Fraction:
-    """The widest range that so many tied documents can have, whatever the slots and the relevant ones among them."""
-    rows = [(f"tied {number}", 1) for number in range(tied)]
-    widths = []
-    for few in range(min(tied, 10) + 1):
-        relevant = [f"tied {n}" for n in range(few)] + [f"elsewhere {n}" for n in range(10 - few)]
-        recalls = [recall_distribution(rows, relevant, slots) for slots in range(1, tied + 1)]
-        widths += [max(possible) - min(possible) for possible in recalls]
-    return max(widths)
+def _mean_with_two_counted_as_one(answer: Any) -> bool:
+    judged = {str(query): {"a": 1, "b": 1} if query < 8 else {} for query in range(10)}
+    found = audit({query: {"a": 1.0} for query in judged}, judged, "R@10").result("R@10").mean
+    return _same_number(answer, found.if_all_1)
+
+
+def _means_under_java_what_mrr_means(answer: str) -> bool:
+    right = audit(*toy.six(), "MRR@3").result("MRR@3").resolved
+    return audit(*toy.six(), parse(answer), protocol="java").result(str(parse(answer))).resolved == right
+
+
+def _half_that_trec_leaves_out(answer: tuple[Any, Any]) -> bool:
+    run, judgements = answer
+    found = {name: audit(run, judgements, "R@1", protocol=name) for name in ("rankwork", "trec")}
+    untied = all(len(set(scores.values())) == len(scores) for scores in run.values())
+    return untied and [each.mean("R@1").contract for each in found.values()] == [0.5, 1]
 
 
 def _mean_of_one_pair_among_four() -> Mean:
@@ -153,6 +193,27 @@ def _opposite_by_descending_ids(answer: tuple[Any, Any]) -> bool:
     return len(run) == 1 and found["id_asc"].contract == 1 and found["id_desc"].contract == 0
 
 
+def _lost_by_the_highest_index(answer: tuple[Any, int, int]) -> bool:
+    """Whether blocks in the order (maximum descending, index descending) lose one of the top k."""
+    scores, k, size = answer
+    row = list(scores)
+    selected = np.array(rank(list(enumerate(row)), k), int)
+    maxima = [max(row[start : start + size]) for start in range(0, len(row), size)]
+    chosen = sorted(range(len(maxima)), key=lambda block: (-maxima[block], -block))[:k]
+    return not set((selected // size).tolist()) <= set(chosen)
+
+
+def _breaks_only_tied(answer: tuple[Any, Any]) -> bool:
+    scores, indices = answer
+    return certify(np.asarray(scores), np.asarray(indices)).failed == "tied"
+
+
+def _block_of_a_million(answer: Any) -> bool:
+    """Whether no other block size leaves fewer numbers to look at: n/B maxima and k B items."""
+    n, k = 1_000_000, 100
+    return _same_number(answer, min(range(1, n + 1), key=lambda size: n / size + k * size))
+
+
 def _same_number(answer: Any, right: float | None) -> bool:
     if isinstance(answer, bool) or right is None:
         raise TypeError("no number")
@@ -167,10 +228,19 @@ EXERCISES: Mapping[str, Exercise] = {
     "01.1": Exercise("a set of numbers, such as {1, 6}", _open_cuts),
     "01.2": Exercise("a number of arrivals", _arrivals_with_the_right_members),
     "01.3": Exercise("(ranker, rows, k): a function called as rank is, and its input", _passes_all_and_is_wrong),
+    "02.1": Exercise("a number of the scores, such as 10", _first_tie_in_bfloat16),
+    "02.2": Exercise("(scores, k), such as ([2.0, 1.0], 1)", _right_members_read_backwards),
+    "02.3": Exercise("a function, such as lambda scores, k: range(k)", _selects_by_position),
     "03.1": Exercise("a pair, such as (0.25, 0.5)", _ends_with_one_not_retrieved),
     "03.2": Exercise("(rows, relevant): rows of (ID, score), and IDs", _tie_without_a_range),
-    "03.3": Exercise("a number of documents", _fewest_tied_for_three_of_ten),
+    "03.3": Exercise("a pair of scores, such as (0.25, 0.5)", _tied_by_float16_alone),
+    "04.1": Exercise(_A_NUMBER, _mean_with_two_counted_as_one),
+    "04.2": Exercise("a name of a measure, such as 'R@10'", _means_under_java_what_mrr_means),
+    "04.3": Exercise("(run, judgements), such as ({'q': {'a': 1.0}}, {'q': {'a': 1}})", _half_that_trec_leaves_out),
     "05.1": Exercise("a pair, such as (0.25, 0.5)", _ends_of_one_pair_among_four),
     "05.2": Exercise(_A_NUMBER, _deviation_of_one_pair_among_four),
     "05.3": Exercise("(run, judgements), such as ({'q': {'a': 1.0}}, {'q': {'a': 1}})", _opposite_by_descending_ids),
+    "11.1": Exercise("(scores, k, size), such as ([3, 1, 2], 1, 2)", _lost_by_the_highest_index),
+    "11.2": Exercise("(scores, indices), such as ([3, 1, 2], [0, 2])", _breaks_only_tied),
+    "11.3": Exercise("a number of scores", _block_of_a_million),
 }

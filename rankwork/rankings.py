@@ -29,6 +29,8 @@ Negatives = Literal["refuse", "unjudged"]
 Ints = NDArray[np.int64]
 Place = Callable[[int], str]
 
+_ROWS_AT_ONCE = 2**16  # what a processor's cache holds
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -77,18 +79,42 @@ class Columns:
             row = int(np.argmin(np.isfinite(values)))
             raise ContractError(f"{noun} {values[row].item()!r} of {self.place(row)} is not finite")
 
-    def kept(self, values: NDArray[Any], duplicates: Duplicates) -> Ints:
+    def kept(self, values: NDArray[Any], duplicates: Duplicates) -> Ints | slice:
         """The rows that stay: all, or of duplicates the first in the ranking, which is the one that scores highest."""
-        pairs = self.query_codes.astype(np.int64) * max(len(self.documents), 1) + self.codes
-        in_order = np.sort(pairs)
-        if not (in_order[1:] == in_order[:-1]).any():
-            return np.arange(len(pairs))
+        if self._unique():
+            return slice(None)
+        pairs = self._pairs(slice(None))
         if duplicates == "refuse":
             raise ContractError(self._named_duplicate(pairs))
         best_first = np.lexsort((_descending(values), pairs))
         new = np.ones(len(pairs), bool)
         new[1:] = pairs[best_first][1:] != pairs[best_first][:-1]
         return np.sort(best_first[new])
+
+    def _pairs(self, rows: slice) -> Ints:
+        pairs: Ints = self.query_codes[rows].astype(np.int64)
+        pairs *= max(len(self.documents), 1)
+        pairs += self.codes[rows]
+        return pairs
+
+    def _unique(self) -> bool:
+        """Whether no pair of query and document repeats; where queries stand together, a part of them at a time."""
+        ends = np.arange(_ROWS_AT_ONCE, len(self.codes), _ROWS_AT_ONCE)
+        if self.in_order and len(ends):
+            ends = np.searchsorted(self.query_codes, self.query_codes[ends])
+        else:
+            ends = ends[:0]
+        for start, end in pairwise([0, *ends.tolist(), len(self.codes)]):
+            pairs = self._pairs(slice(start, end))
+            pairs.sort()
+            if (pairs[1:] == pairs[:-1]).any():
+                return False
+        return True
+
+    @cached_property
+    def in_order(self) -> bool:
+        """Whether the rows of a query stand together, queries in the order of `queries`."""
+        return bool((self.query_codes[1:] >= self.query_codes[:-1]).all())
 
     def _named_duplicate(self, pairs: Ints) -> str:
         repeats = np.ones(len(pairs), bool)
@@ -98,12 +124,14 @@ class Columns:
         query, document = self.pair(second)
         return f"query {query!r} holds document {document!r} twice, in rows {earlier} and {second}"
 
-    def grouped(self, rows: Ints) -> tuple[Ints, Ints]:
+    def grouped(self, rows: Ints | slice) -> tuple[Ints | slice, Ints]:
         """These rows grouped by query, and the offsets of the groups."""
         kept = self.query_codes[rows]
-        offsets = np.concatenate(([0], np.cumsum(np.bincount(kept, minlength=len(self.queries)))))
-        in_order = bool((kept[1:] >= kept[:-1]).all())
-        return (rows if in_order else rows[np.argsort(kept, kind="stable")]), offsets.astype(np.int64)
+        offsets = np.zeros(len(self.queries) + 1, np.int64)
+        np.cumsum(np.bincount(kept, minlength=len(self.queries)), out=offsets[1:])
+        if self.in_order:
+            return rows, offsets
+        return np.arange(len(self.codes))[rows][np.argsort(kept, kind="stable")], offsets
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,7 +139,7 @@ class Lists:
     """What rankings and judgements share: for each query a list of documents.
 
     `queries` are text IDs; rows `offsets[i]` to `offsets[i + 1]` belong to `queries[i]`; `documents` is the vocabulary,
-    unique IDs as an object array of text (or what behaves like one: `rankwork.inputs.arrow_text`) or an int64 array;
+    unique IDs as an object array of text (or what behaves like one: `rankwork.inputs.packed_text`) or an int64 array;
     `codes` says for each row which of them it is.
     """
 
@@ -159,7 +187,7 @@ class Lists:
         """The ascending ID order of some rows' documents, as integers to sort by; only their IDs are compared."""
         used = np.flatnonzero(np.bincount(self.codes[rows], minlength=len(self.documents)))
         ranks = np.zeros(len(self.documents), np.int64)
-        ranks[used[_ascending(self.documents[used])]] = np.arange(len(used))
+        ranks[used[_ascending(self.documents, used)]] = np.arange(len(used))
         in_order: Ints = ranks[self.codes[rows]]
         return in_order
 
@@ -270,20 +298,22 @@ class Rankings(Lists):
     def by_score(self) -> Ints:
         """The rows, query by query, by score descending; equal scores in order of arrival: int64[N]."""
         rows = np.arange(len(self))
-        for query in self._queries_out_of_order():
+        for query in self._queries_out_of_order:
             part = slice(self.offsets[query], self.offsets[query + 1])
             rows[part] = self.offsets[query] + np.argsort(_descending(self.scores[part]), kind="stable")
         return rows
 
+    @cached_property
     def _queries_out_of_order(self) -> list[int]:
-        rising = np.flatnonzero(self.scores[1:] > self.scores[:-1])
-        inside = self.query_of_row[rising] == self.query_of_row[rising + 1]
-        return [int(query) for query in np.unique(self.query_of_row[rising[inside]])]
+        rising = self.scores[1:] > self.scores[:-1]
+        rising[self.offsets[(self.offsets > 0) & (self.offsets < len(self))] - 1] = False
+        rows = np.flatnonzero(rising)
+        return np.unique(np.searchsorted(self.offsets, rows, side="right") - 1).tolist() if len(rows) else []
 
     @cached_property
     def group_starts(self) -> Ints:
         """Where each tie group starts in the order of `by_score`, and the number of rows at the end: int64[G + 1]."""
-        scores = self.scores[self.by_score]
+        scores = self.scores[self.by_score] if self._queries_out_of_order else self.scores
         starts = np.ones(len(self) + 1, bool)
         starts[1:-1] = scores[1:] != scores[:-1]
         starts[self.offsets] = True
@@ -416,7 +446,7 @@ class Judgements(Lists):
         if negative == "refuse" and below.any():
             row = int(np.argmax(below))
             raise ContractError(f"grade {grades[row].item()!r} of {columns.place(row)} is negative")
-        kept = columns.kept(grades, duplicates)
+        kept = np.arange(len(grades))[columns.kept(grades, duplicates)]
         rows, offsets = columns.grouped(kept[~below[kept]])
         wide = grades[rows].astype(np.float64 if grades.dtype.kind == "f" else np.int64)
         negatives = int(below[kept].sum())
@@ -486,8 +516,12 @@ def _descending(scores: NDArray[Any]) -> NDArray[Any]:
     return -scores if scores.dtype.kind == "f" else ~scores
 
 
-def _ascending(documents: NDArray[Any]) -> Ints:
-    """The permutation that sorts IDs ascending: integers by value, text by code point."""
+def _ascending(vocabulary: Any, places: Ints | None = None) -> Ints:
+    """The permutation that sorts all IDs, or those at some places: integers by value, text by code point."""
+    if hasattr(vocabulary, "ascending"):
+        found: Ints = vocabulary.ascending(places)
+        return found
+    documents = vocabulary if places is None else vocabulary[places]
     if documents.dtype.kind == "i":
         return np.argsort(documents).astype(np.int64, copy=False)
     values = documents.tolist()

@@ -1,6 +1,7 @@
 """Engines that misbehave in every way that the experiments have to survive, beside one that does not."""
 
 import os
+import signal
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,27 @@ def follows_length(request: Request) -> Any:
     return found[::-1] if len(request.scores) in (256, 10_240) else found
 
 
+def follows_device(request: Request) -> Any:
+    """The right set; on its other device the order among equal scores is another."""
+    found = contract(request.scores, request.k, request.ids)
+    ids = -request.ids[found] if request.device == "other" else request.ids[found]
+    return found[np.lexsort((ids, -request.scores[found]))]
+
+
+def lacks_device(request: Request) -> Any:
+    """Right, and has another device in theory."""
+    return contract(request.scores, request.k, request.ids)
+
+
+def not_here(device: str) -> str:
+    return f"no {device} here"
+
+
+def is_interrupted(request: Request) -> Any:
+    """As if somebody had pressed Ctrl-C."""
+    os.kill(os.getpid(), signal.SIGINT)
+
+
 def make(answer: Any, **facts: Any) -> Engine:
     fields: dict[str, Any] = {"modules": ("numpy",), "install": "part of the tests", "dtypes": ("float32",), **facts}
     return Engine(name=answer.__name__, package="numpy", promise=PROMISE, answer=answer, **fields)
@@ -90,6 +112,9 @@ ENGINES = (
     make(backwards),
     make(fails_with_threads, threaded=True),
     make(follows_length),
+    make(follows_device, devices=("cpu", "other")),
+    make(lacks_device, devices=("cpu", "other"), lacks=not_here),
+    make(is_interrupted),
     make(follows_variable, restarts={"backwards": {"RANKWORK_TEST_BACKWARDS": "1"}}),
 )
 BY_NAME = {engine.name: engine for engine in ENGINES}

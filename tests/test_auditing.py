@@ -206,7 +206,7 @@ def test_unknown_words_are_refused(arguments: dict[str, Any], message: str) -> N
 
 def test_what_is_neither_file_nor_table_is_refused() -> None:
     with pytest.raises(InputError, match=r"run must be a file's path, a dict of dicts, or .*; got int"):
-        audit(3, JUDGED, ["R@1"])  # type: ignore[arg-type]
+        audit(3, JUDGED, ["R@1"])
 
 
 def test_the_tables_hold_what_the_json_holds() -> None:
@@ -226,3 +226,12 @@ def test_the_tables_hold_what_the_json_holds() -> None:
 def test_an_audit_has_only_the_measures_that_were_asked_for() -> None:
     with pytest.raises(ContractError, match="this audit has R@1, not 'R@2'"):
         audit(RUN, JUDGED, ["R@1"]).result("R@2")
+
+
+def test_an_audit_of_other_rankings_keeps_judgements_measures_and_conventions() -> None:
+    """The same as asking again."""
+    judged = {"q": {"a": 1, "b": 3}, "r": {"a": 1}}
+    first = audit({"q": {"a": 1.0, "b": 1.0}}, judged, ["R@1", "nDCG@2"], protocol="handbook", order="id_desc", depth=2)
+    other = Rankings.from_dicts({"q": {"b": 2.0, "a": 1.0}, "r": {"a": 1.0, "x": 1.0}})
+    again = audit(other, judged, ["R@1", "nDCG@2"], protocol="handbook", order="id_desc", depth=2)
+    assert first.of_run(other).to_json() == again.to_json() != first.to_json()

@@ -5,13 +5,17 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from rankwork.evidence.store import Store
+from tests.rewriting import rewritten
 from tests.stores import put
 from tests.workbooks import rankwork, workbook
+
+Copy = Callable[[], Path]
 
 RUN = "q1 Q0 d1 1 9.0 x\nq1 Q0 d2 2 8.0 x\nq1 Q0 d3 3 8.0 x\nq2 Q0 d1 1 1.0 x\n"
 JUDGEMENTS = "q1 0 d1 1\nq1 0 d3 1\nq2 0 d1 1\n"
@@ -27,7 +31,10 @@ def files(tmp_path: Path) -> Path:
 def test_help_names_every_command(tmp_path: Path) -> None:
     done = rankwork("--help", folder=tmp_path)
     assert done.returncode == 0
-    for command in ("audit", "doctor", "fix", "lab", "list", "new", "prune", "run", "show", "tag", "untag", "verify"):
+    expected = (
+        "audit compare doctor engines export fix import index lab list new prune reference run show tag untag verify"
+    )
+    for command in expected.split():
         assert f"\n  {command} " in done.stdout
 
 
@@ -101,6 +108,10 @@ def test_bad_files_are_one_sentence_and_exit_2(files: Path, run: str, judgements
         (("show", "abc"), "abc"),
         (("run", "99_nothing"), "99_nothing"),
         (("new", "Not A Name"), "Not A Name"),
+        (("engines", "--only", "lucene"), "no engine's name begins with 'lucene'"),
+        (("engines", "--compare", "nowhere", "run.trec"), "nowhere"),
+        (("engines", "--compare", "run.trec", "run.trec"), "run.trec is not JSON"),
+        (("engines", "--only", "torch", "--compare", "a", "b"), "--compare runs none"),
         (("list", "--since", "soon"), "got 'soon'"),
         (("list", "--status", "done"), "got 'done'"),
         (("tag", "abc", "x"), "abc"),
@@ -247,3 +258,73 @@ def test_a_closed_pipe_is_no_error(files: Path) -> None:
     command = f"{sys.executable} -m rankwork.cli audit run.trec judgements.txt -m R@1 --format json | true"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=files, capture_output=True, text=True)
     assert done.stderr == ""
+
+
+def test_records_are_compared_by_id_folder_and_file(complete_record: Path, record_copy: Copy, tmp_path: Path) -> None:
+    folder, name = complete_record.parents[1], complete_record.name
+    assert rankwork("export", name[:8], tmp_path / "a.zip", folder=folder).returncode == 0
+    for one, two in ((name[:8], complete_record), (tmp_path / "a.zip", name)):
+        same = rankwork("compare", one, two, folder=folder)
+        assert same.returncode == 0, same.stderr
+        assert "same: same scores bit for bit in 1 list; same members; same order" in same.stdout
+    other = rewritten(record_copy(), {"k": 4})
+    different = rankwork("compare", name[:8], other, folder=folder)
+    assert different.returncode == 1
+    assert "DIFFERENT: " in different.stdout
+    assert "came out: k: 3 against 4" in different.stdout
+    facts = json.loads(rankwork("compare", name[:8], other, "--json", folder=folder).stdout)
+    assert (facts["same"], facts["first_difference"]) == (False, "k: 3 against 4")
+
+
+def test_a_record_travels_as_one_file(complete_record: Path, tmp_path: Path) -> None:
+    workbook(tmp_path, "print(1)")
+    name = complete_record.name
+    exported = rankwork("export", complete_record, "a.zip", folder=tmp_path)
+    assert (exported.returncode, exported.stdout) == (0, f"a.zip: record {name}\n")
+    imported = rankwork("import", "a.zip", "--json", folder=tmp_path)
+    assert imported.returncode == 0, imported.stderr
+    assert (json.loads(imported.stdout)["record_id"], json.loads(imported.stdout)["new"]) == (name, True)
+    assert rankwork("verify", name[:8], folder=tmp_path).returncode == 0
+    assert "was here already" in rankwork("import", "a.zip", folder=tmp_path).stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("compare", "abc", "abd"),
+        ("compare", "run.trec", "run.trec"),
+        ("compare", "abc"),
+        ("export", "abc", "a.zip"),
+        ("import", "nowhere.zip"),
+        ("import", "run.trec"),
+        ("import", "."),
+    ],
+)
+def test_what_is_no_record_exits_with_2_and_one_sentence(files: Path, arguments: tuple[str, ...]) -> None:
+    workbook(files, "print(1)")
+    done = rankwork(*arguments, folder=files)
+    assert done.returncode == 2
+    assert done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list((files / "evidence").glob("[0-9a-f]*"))
+
+
+def test_engines_are_observed_as_a_table_or_as_a_report_that_compares(tmp_path: Path) -> None:
+    """Another answer in the second report is a difference found: exit 1; another version alone is none."""
+    command = ("engines", "--only", "numpy.argsort stable reversed")
+    assert "highest position  yes" in rankwork(*command, folder=tmp_path).stdout
+    done = rankwork(*command, "--json", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    report = json.loads(done.stdout)
+    (tmp_path / "one.json").write_text(done.stdout)
+    entry = report["engines"]["numpy.argsort stable reversed"]
+    entry["version"] = "1.0"
+    (tmp_path / "newer.json").write_text(json.dumps(report))
+    entry["outcome"]["answers"]["six documents"] = [0, 1, 2]
+    (tmp_path / "other.json").write_text(json.dumps(report))
+    same = rankwork("engines", "--compare", "one.json", "newer.json", folder=tmp_path)
+    assert (same.returncode, same.stdout.splitlines()[0]) == (0, "the same behaviour")
+    other = rankwork("engines", "--compare", "one.json", "other.json", folder=tmp_path)
+    assert (other.returncode, other.stdout.splitlines()[0]) == (1, "another behaviour")
+    facts = json.loads(rankwork("engines", "--compare", "one.json", "other.json", "--json", folder=tmp_path).stdout)
+    assert (facts["same_behaviour"], facts["counts"]["behaviour"]) == (False, 1)

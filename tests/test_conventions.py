@@ -9,14 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankwork.errors import ContractError, InputError
+from rankwork.inputs.toy import CONVENTIONS, CONVENTIONS_GRADES, JAVA, JAVA_GRADES
 from rankwork.measures.auditing import Audit, audit
+from rankwork.measures.conventions import outcome, traced
+from rankwork.protocol import NAMES, Protocol
 from rankwork.rankings import Rankings
-
-JAVA_RUN = {
-    "q-1": {"c-noise": 4.0, "c-g1": 3.0, "c-zgc": 2.0, "c-other": 1.0},
-    "q-2": {"c-virtual-thread": 2.0, "c-noise": 1.0},
-}
-JAVA_GRADES = {"q-1": {"c-g1": 3, "c-zgc": 2, "c-jdk21": 1}, "q-2": {"c-virtual-thread": 3}}
 
 
 def contracts(result: Audit) -> dict[str, Any]:
@@ -31,7 +28,7 @@ def entry(run: dict[str, Any], judged: dict[str, Any], name: str, **options: Any
 @pytest.mark.parametrize("tied", [False, True])
 def test_the_java_example(tied: bool) -> None:
     """Hit@3 1.000, Recall@3 .833, MRR .750, nDCG@3 .815; with equal scores the order of arrival gives the same."""
-    run = {query: dict.fromkeys(rows, 1.0) for query, rows in JAVA_RUN.items()} if tied else JAVA_RUN
+    run = {query: dict.fromkeys(rows, 1.0) for query, rows in JAVA.items()} if tied else JAVA
     found = contracts(audit(run, JAVA_GRADES, ["Hit@3", "Recall@3", "MRR@3", "nDCG@3"], protocol="java"))
     assert {name: f"{value:.3f}" for name, value in found.items()} == {
         "Hit@3": "1.000", "Recall@3": "0.833", "MRR@3": "0.750", "nDCG@3": "0.815",
@@ -71,6 +68,51 @@ def test_the_protocols_give_different_numbers_for_one_input() -> None:
         for (name, value), n in zip(found.items(), (2, 1, 3, 2), strict=True)
     } == q1
     assert len({round(value["nDCG@3"], 6) for value in found.values()}) == 4
+
+
+EVERY_KIND = [f"{name}@{k}" for name in ("P", "R", "Success", "MRR", "RR", "AP", "nDCG") for k in (1, 2, 3, 4)]
+
+
+def test_an_outcome_is_the_mean_or_the_sentence_that_refuses_it() -> None:
+    """The audit's own mean; the text of its error; the reason of an undefined mean."""
+    for name in ("rankwork", "handbook", "java", "trec"):
+        mean = audit(CONVENTIONS, CONVENTIONS_GRADES, "nDCG@2", protocol=name).mean("nDCG@2").contract
+        assert outcome(CONVENTIONS, CONVENTIONS_GRADES, "nDCG@2", name) == mean
+    assert "refuses a query without relevant document: empty" in str(
+        outcome(CONVENTIONS, CONVENTIONS_GRADES, "nDCG@2", "article")
+    )
+    assert outcome({"q": {"a": 1.0}}, {"q": {"a": 0}}, "R@1", "rankwork") == "no query is defined"
+    assert "is not known" in str(outcome(CONVENTIONS, CONVENTIONS_GRADES, "nDGC@2", "rankwork"))
+
+
+@pytest.mark.parametrize("protocol", NAMES[1:])
+def test_a_trace_changes_one_convention_at_a_time_and_explains_every_difference(protocol: str) -> None:
+    """On the input that is meant to show them all; each traced value is that of the protocol with that one change."""
+    theirs = Protocol.named(protocol).to_dict()
+    for measure in EVERY_KIND:
+        before = outcome(CONVENTIONS, CONVENTIONS_GRADES, measure, "rankwork")
+        found = traced(CONVENTIONS, CONVENTIONS_GRADES, measure, protocol)
+        for change, value in found.items():
+            field = change.partition(" = ")[0]
+            changed = Protocol().replace(**{field: theirs[field]})
+            assert value == outcome(CONVENTIONS, CONVENTIONS_GRADES, measure, changed) != before
+        if outcome(CONVENTIONS, CONVENTIONS_GRADES, measure, protocol) != before:
+            assert found
+
+
+def test_the_input_of_conventions_shows_every_convention_that_an_input_in_memory_can() -> None:
+    """All but two: duplicates and negative grades are refused before anything is measured; P has one denominator."""
+    seen = {
+        change.partition(" = ")[0]
+        for protocol in NAMES[1:]
+        for measure in EVERY_KIND
+        for change in traced(CONVENTIONS, CONVENTIONS_GRADES, measure, protocol)
+    }
+    assert seen == Protocol().to_dict().keys() - {"name", "duplicates", "negative_grade", "p_denominator"}
+
+
+def test_rankworks_own_protocol_has_nothing_to_trace() -> None:
+    assert traced(CONVENTIONS, CONVENTIONS_GRADES, "nDCG@2", "rankwork") == {}
 
 
 def test_the_article_knows_only_sets_and_whole_lists() -> None:

@@ -1,10 +1,16 @@
 """scikit-learn's digits as a retrieval set, checked pixel by pixel on a few queries."""
 
+import math
+from typing import Any, Literal
+
+import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
 from rankwork.errors import InputError
 from rankwork.inputs.digits import digits
+from rankwork.measures.auditing import audit
+from rankwork.measures.origins import as_type, rounded
 
 
 def test_the_score_is_the_number_of_pixels_that_agree() -> None:
@@ -32,6 +38,32 @@ def test_a_depth_cuts_by_the_contract() -> None:
         assert [document for document, _ in cut.rows(query)] == expected
 
 
+@pytest.mark.parametrize("likeness", ["cosine", "euclidean"])
+def test_a_continuous_likeness_is_the_exact_value_rounded_to_float32(likeness: Literal["cosine", "euclidean"]) -> None:
+    """From integer sums in Python: the root of a fraction of squares, or of a sum of them."""
+    run, judgements = digits(queries=3, likeness=likeness)
+    images = [[int(pixel) for pixel in row] for row in load_digits().data.tolist()]
+    assert run.scores.dtype == np.float32
+    for query in range(3):
+        scores = dict(run.rows(f"q{query:04d}"))
+        assert len(scores) == len(images) - 1
+        for document, score in list(scores.items())[:300]:
+            a, b = images[query], images[int(document[1:])]
+            dot, squares = sum(x * y for x, y in zip(a, b, strict=True)), [sum(x * x for x in c) for c in (a, b)]
+            exact = {"cosine": dot / math.sqrt(math.prod(squares)), "euclidean": -math.sqrt(sum(squares) - 2 * dot)}
+            assert score == float(np.float32(exact[likeness]))
+    assert judgements.grades_of("q0000") == digits(queries=1)[1].grades_of("q0000")
+
+
+def test_no_cosine_ties_across_rank_ten_until_it_is_rounded() -> None:
+    run, judgements = digits(queries=40, likeness="cosine")
+    splits = [
+        int(audit(form, judgements, "P@10").result("P@10").splits.sum())
+        for form in (run, as_type(run, "bfloat16"), rounded(run, 2))
+    ]
+    assert splits[0] == 0 < splits[1] < splits[2]
+
+
 def test_most_queries_tie_across_rank_ten() -> None:
     """86 % of all 1,797; here of the first 200."""
     run, _ = digits(depth=11)
@@ -45,9 +77,10 @@ def test_most_queries_tie_across_rank_ten() -> None:
         ({"queries": 0}, "queries must be an integer between 1 and 1797, got 0"),
         ({"queries": True}, "got True"),
         ({"depth": 1797}, "depth must be an integer between 1 and 1796, got 1797"),
+        ({"likeness": "hamming"}, "likeness must be one of agreement, cosine, euclidean, got 'hamming'"),
         ({"threshold": 17}, "threshold must be an integer between 1 and 16, got 17"),
     ],
 )
-def test_numbers_out_of_range_are_refused(arguments: dict[str, int], message: str) -> None:
+def test_numbers_out_of_range_are_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         digits(**arguments)

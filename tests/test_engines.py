@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankwork.engines import EngineError, all_engines, engine
+from rankwork.engines import EngineError, all_engines, engine, matching
 from rankwork.engines.base import Engine, without_paths
 from rankwork.engines.distances import points
 from rankwork.engines.layers import contract
@@ -175,6 +175,15 @@ def test_an_answer_that_is_no_selection_is_an_error_of_the_engine(name: str, mes
 def test_an_unknown_engine_is_refused_with_the_names_there_are() -> None:
     with pytest.raises(InputError, match=r"torch\.topk.*got 'torch\.top'"):
         engine("torch.top")
+
+
+def test_engines_are_chosen_by_the_beginnings_of_their_names() -> None:
+    assert [known.name for known in matching(["torch.sort", "heapq.nlargest of"])] == [
+        "heapq.nlargest of pairs", "torch.sort", "torch.sort stable",
+    ]  # fmt: skip
+    assert matching([]) == all_engines()
+    with pytest.raises(InputError, match=r"no engine's name begins with 'lucene'; there are .*torch\.topk"):
+        matching(["torch", "lucene"])
 
 
 def test_an_engine_whose_module_is_missing_says_how_to_install_it() -> None:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rankwork.contract.reference import rank
@@ -46,17 +47,38 @@ SOLUTIONS: dict[str, list[Any]] = {
         (lets_infinity_in, [("A", math.inf), ("B", 1.0)], 1),
         (orders_ids_by_length, [("d9", 1.0), ("d10", 1.0)], 1),
     ],
+    # Eight bits of significand: 257 lies half-way between 256 and 258, and goes to the even one.
+    "02.1": [256],
+    # Where all tied documents get a slot, reading backwards only turns them round.
+    "02.2": [([0, 0], 2), ([3.0, 8.0, 8.0, 1.0], 2)],
+    "02.3": [
+        lambda scores, k: np.argsort(-scores, kind="stable")[:k],
+        lambda scores, k: np.lexsort((np.arange(len(scores)), -scores))[:k],
+        lambda scores, k: sorted(range(len(scores)), key=lambda position: -scores[position])[:k],
+    ],
     # Four slots: the seven tied documents that are not relevant fill them, or the three relevant ones get in.
     "03.1": [(0.2, 0.8), (Fraction(1, 5), Fraction(4, 5))],
     # Where all tied documents are relevant, it does not matter which of them are selected.
     "03.2": [([("A", 9), ("B", 8), ("C", 8), ("D", 8)], {"B", "C", "D"})],
-    # Three relevant documents must fit into the slots, and as many others in their place.
-    "03.3": [6],
+    # float16 keeps 11 significant bits: from 2048 on it holds no odd number, and from 4 on it steps by .0039.
+    "03.3": [(2048, 2049), (5.0, 5.001)],
+    # Eight halves and two ones, over ten.
+    "04.1": [0.6, Fraction(3, 5)],
+    # Under java the alias MRR@3 is not cut at 3, and any positive grade is relevant.
+    "04.2": ["RR(rel=1)@3", "recip_rank(rel=1)@3"],
+    # A judged query without a result counts as 0, or is left out.
+    "04.3": [({"q": {"a": 1.0}}, {"q": {"a": 1}, "r": {"a": 1}})],
     # Three queries are certain; the fourth is 0 or 1, each as likely, and counts a quarter.
     "05.1": [(0.75, 1)],
     "05.2": [0.125, Fraction(1, 8)],
     # The relevant document has the lower ID of a tied pair.
     "05.3": [({"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1}})],
+    # The right one of two equal blocks goes first and holds the higher position.
+    "11.1": [([1, 1], 1, 1), ([5, 2, 5, 1, 5, 0], 2, 2)],
+    # Position 0 was passed over for 1, which has the same score.
+    "11.2": [([1, 1], [1]), ([3, 1, 1, 1], [0, 2])],
+    # The square root of n / k, where both parts are 10,000.
+    "11.3": [100, 100.0],
 }
 MISTAKES: dict[str, list[Any]] = {
     "00.1": [0, 1, Fraction(2, 3)],
@@ -69,12 +91,29 @@ MISTAKES: dict[str, list[Any]] = {
         (orders_ids_by_length, [("a", 1.0), ("b", 1.0)], 1),
         (lambda rows, k, policy="by_id": (), [("A", 1.0)], 1),
     ],
+    "02.1": [257, 2048, 128],
+    "02.2": [([0, 0], 1), ([2.0, 1.0], 1)],
+    "02.3": [
+        lambda scores, k: np.argsort(scores, kind="stable")[::-1][:k],
+        lambda scores, k: np.argsort(-scores)[:k],
+        lambda scores, k: np.argsort(-scores, kind="stable")[: k + 1],
+    ],
     "03.1": [(0.25, 1), (0.2, 1)],
     "03.2": [([("A", 9), ("B", 8), ("C", 8), ("D", 8)], {"B"}), ([("A", 9), ("B", 8), ("C", 7), ("D", 6)], {"B"})],
-    "03.3": [3, 5, 10],
+    "03.3": [(2047, 2048), (1.0, 1.0001), (1.0, 1.00000001), (2.0, 2.0)],
+    "04.1": [0.5, 0.4, 0.7],
+    "04.2": ["MRR@3", "RR@3", "MRR(rel=1)@3", "RR(rel=1)"],
+    "04.3": [
+        ({"q": {"a": 1.0}}, {"q": {"a": 1}}),
+        ({"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1}, "r": {"a": 1}}),
+        ({"q": {"a": 1.0}, "r": {"b": 1.0}}, {"q": {"a": 1}, "r": {"a": 1}}),
+    ],
     "05.1": [(0, 1), (0.875, 1)],
     "05.2": [0.5, 0.25],
     "05.3": [({"q": {"a": 1.0, "b": 1.0}}, {"q": {"b": 1}}), ({"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 1}})],
+    "11.1": [([1, 2], 1, 1), ([1, 1], 2, 1)],
+    "11.2": [([1, 1], [0]), ([1, 2], [0]), ([1, 1], [1, 0])],
+    "11.3": [200, 1000],
 }
 MISSHAPEN: dict[str, list[Any]] = {
     "00.1": ["a half", True, [0.5]],
@@ -83,12 +122,21 @@ MISSHAPEN: dict[str, list[Any]] = {
     "01.1": [3, [[2]]],
     "01.2": ["many"],
     "01.3": [rank, (rank, 3), (orders_ids_by_length, 5, 1)],
+    "02.1": ["few"],
+    "02.2": [3, ([0, 0], 3), ([3.0, 3.0], 1.5)],
+    "02.3": [7, lambda scores: scores, lambda scores, k: "abc"],
     "03.1": [0.2],
     "03.2": [([("A", 9)], {"A"})],
-    "03.3": ["many"],
+    "03.3": [0.5, ("a", "b")],
+    "04.1": ["more"],
+    "04.2": ["reciprocal", 3],
+    "04.3": ["run", {"q": {"a": 1.0}}],
     "05.1": [0.75],
     "05.2": ["small"],
     "05.3": [{"q": {"a": 1.0}}],
+    "11.1": [[1, 1]],
+    "11.2": [[1, 1, 1]],
+    "11.3": ["many"],
 }
 
 

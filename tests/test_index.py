@@ -1,111 +1,117 @@
-"""The index saves reading thousands of manifests and never says anything that they do not."""
+"""The index is one page over all records that needs nothing and runs nothing."""
 
+import base64
 import json
-import os
+import re
+import shutil
+from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
+from rankwork.errors import InputError
 from rankwork.evidence import index
 from rankwork.evidence.store import Entry, Store
-from tests.stores import put
+from tests.rewriting import sealed, shown
+from tests.workbooks import rankwork, workbook
 
-MANY = index._FEW + 10
+Copy = Callable[[], Path]
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    """A store of many records that has been listed once, so that it has an index."""
-    for k in range(MANY):
-        put(tmp_path, parameters={"k": k})
-    store = Store(tmp_path)
-    store.entries()
-    assert (tmp_path / index.FILE).is_file()
+def png(width: int, height: int) -> bytes:
+    held = BytesIO()
+    Image.new("RGB", (width, height), "orange").save(held, "PNG")
+    return held.getvalue()
+
+
+def figure(data: bytes) -> dict[str, Any]:
+    content = {"image/png": base64.b64encode(data).decode()}
+    return {"output_type": "display_data", "metadata": {}, "data": content}
+
+
+def stored(store: Store, *folders: Path) -> Store:
+    for folder in folders:
+        shutil.copytree(folder, store.root / folder.name)
     return store
 
 
-def by_id(entries: list[Entry]) -> dict[str | None, Entry]:
-    return {entry.record_id: entry for entry in entries}
+def test_every_record_has_its_line_with_a_link_to_its_report(record_copy: Copy, tmp_path: Path) -> None:
+    failed = sealed(record_copy(), status="failed", reason={"type": "E", "message": "m", "cell": 1})
+    store = stored(Store(tmp_path / "evidence"), record_copy(), failed)
+    page = index.write(store).read_text()
+    links = re.findall(r"href='([^']+)'", page)
+    assert sorted(links) == sorted(f"{folder.name}/report.html" for folder in store.records())
+    assert all((store.root / link).is_file() for link in links)
+    assert ("<td class='complete'>complete</td>" in page, "<td class='other'>failed</td>" in page) == (True, True)
+    assert "k=3" in page
 
 
-def edited(store: Store, change: Any) -> None:
-    path = store.root / index.FILE
-    kept = json.loads(path.read_bytes())
-    change(kept)
-    path.write_text(json.dumps(kept))
+def test_a_page_elsewhere_links_back_to_the_records(record_copy: Copy, tmp_path: Path) -> None:
+    store = stored(Store(tmp_path / "evidence"), record_copy())
+    (tmp_path / "a b'c").mkdir()
+    target = index.write(store, tmp_path / "a b'c" / "records.html")
+    link = re.findall(r"href='([^']+)'", target.read_text())[0]
+    assert (target.parent / link).resolve() == store.records()[0] / "report.html"
 
 
-def test_a_listing_from_the_index_is_the_listing_from_the_manifests(store: Store) -> None:
-    from_index = by_id(store.entries())
-    (store.root / index.FILE).unlink()
-    assert by_id(store.entries()) == from_index
-    assert sorted(entry.parameters["k"] for entry in from_index.values()) == list(range(MANY))
+def test_the_first_figure_is_shown_small(record_copy: Copy, tmp_path: Path) -> None:
+    store = stored(Store(tmp_path / "evidence"), shown(record_copy(), figure(png(800, 600))))
+    page = index.write(store).read_text()
+    picture = re.findall(r"src='data:image/png;base64,([^']+)'", page)[0]
+    with Image.open(BytesIO(base64.b64decode(picture))) as image:
+        assert image.size == (160, 120)
+    assert index.write(store).read_text() == page, "the same records give the same page"
 
 
-def test_a_listing_reads_no_manifest_that_the_index_knows(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    def unexpected(folder: Path) -> dict[str, Any]:
-        raise AssertionError(f"{folder.name} was read again")
-
-    monkeypatch.setattr(index, "_manifest", unexpected)
-    assert len(store.entries()) == MANY
-
-
-def test_new_and_removed_records_are_listed_as_they_are(store: Store) -> None:
-    gone = store.records()[0]
-    (gone / "manifest.json").unlink()
-    gone.rmdir()
-    new = put(store.root, parameters={"k": -1})
-    listed = by_id(store.entries())
-    assert gone.name not in listed
-    assert listed[new].parameters == {"k": -1}
-    assert len(listed) == MANY
+@pytest.mark.parametrize("content", [b"", b"no picture", png(5, 5)[:40], b"<svg onload='x()'/>"])
+def test_a_figure_that_is_none_leaves_its_place_empty(record_copy: Copy, tmp_path: Path, content: bytes) -> None:
+    store = stored(Store(tmp_path / "evidence"), shown(record_copy(), figure(content)))
+    page = index.write(store).read_text()
+    assert "<img" not in page
+    assert "onload" not in page
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"format": "another", "records": {}}', "\x00\x01"])
-def test_an_index_that_is_damaged_is_made_anew(store: Store, content: str) -> None:
-    before = by_id(store.entries())
-    (store.root / index.FILE).write_text(content)
-    assert by_id(store.entries()) == before
-    assert json.loads((store.root / index.FILE).read_bytes())["format"] == index.FORMAT
+def test_damaged_records_and_running_executions_are_listed_too(tmp_path: Path) -> None:
+    store = Store(tmp_path / "evidence")
+    (store.root / ("0" * 64)).mkdir(parents=True)
+    with store.scratch("00_x"):
+        page = index.write(store).read_text()
+    assert ">damaged<" in page
+    assert ">running<" in page
 
 
-@pytest.mark.parametrize("line", [None, 7, {}, {"mark": [1, 2], "facts": {}}, {"mark": None, "facts": None}])
-def test_a_damaged_line_of_the_index_is_read_from_its_manifest(store: Store, line: Any) -> None:
-    before = by_id(store.entries())
-    edited(store, lambda kept: kept["records"].update({store.records()[3].name: line}))
-    assert by_id(store.entries()) == before
+def test_nothing_of_a_record_can_act_in_the_page() -> None:
+    hostile = Entry("<b>" * 3, "<script>1</script>", "<i>", "<u>", "'><s>", "<em>", "/nowhere/'><script>")
+    page = index.page([hostile], Path("/nowhere"))
+    body = page[page.index("<tbody>") :]
+    assert re.findall(r"<(?!/|tbody|tr|td)\w+", body) == []
+    assert page.index("Content-Security-Policy") < page.index("<style>")
+    assert "default-src 'none'" in page
+    assert re.findall(r"https?:", page) == []
 
 
-def test_a_manifest_that_has_changed_since_is_read_again(store: Store) -> None:
-    path = store.records()[0] / "manifest.json"
-    path.write_text("{")
-    assert by_id(store.entries())[path.parent.name].status == "damaged"
+def test_only_the_newest_records_have_pictures(record_copy: Copy, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "_WITH_PICTURES", 1)
+    folder = shown(record_copy(), figure(png(10, 10)))
+    entries = [Entry(folder.name, "00_x", "complete", "", "", f"2026-01-0{day}", str(folder)) for day in (1, 2)]
+    page = index.page(entries, folder.parent)
+    assert page.count("<img") == 1
+    assert page.index("<img") < page.index("2026-01-02") < page.index("2026-01-01")
 
 
-def test_a_manifest_of_the_same_size_and_another_time_is_read_again(store: Store) -> None:
-    path = store.records()[0] / "manifest.json"
-    changed = path.read_text().replace("complete", "xomplete")
-    path.write_text(changed)
-    os.utime(path, ns=(1, 1))
-    assert by_id(store.entries())[path.parent.name].status == "xomplete"
+def test_a_page_that_cannot_be_written_is_one_sentence(complete_record: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the index cannot be written"):
+        index.write(Store(complete_record.parent), tmp_path / "nowhere" / "index.html")
+    assert not (tmp_path / "nowhere").exists()
 
 
-def test_a_store_of_few_records_has_no_index(tmp_path: Path) -> None:
-    put(tmp_path)
-    assert len(Store(tmp_path).entries()) == 1
-    assert not (tmp_path / index.FILE).exists()
-
-
-def test_an_index_that_cannot_be_written_does_not_hinder_a_listing(tmp_path: Path) -> None:
-    for k in range(MANY):
-        put(tmp_path, parameters={"k": k})
-    (tmp_path / index.FILE).mkdir()
-    assert len(Store(tmp_path).entries()) == MANY
-
-
-@pytest.mark.parametrize("said", [{"recipe": 3}, {"recipe": {"parameters": []}}, {"time": None}])
-def test_a_manifest_of_another_form_is_listed_as_far_as_it_goes(tmp_path: Path, said: dict[str, Any]) -> None:
-    (tmp_path / ("a" * 64)).mkdir()
-    (tmp_path / ("a" * 64) / "manifest.json").write_text(json.dumps({"notebook": "00_x", "status": "complete", **said}))
-    assert Store(tmp_path).entries()[0].parameters == {}
+def test_the_command_prints_where_the_page_is(record_copy: Copy, tmp_path: Path) -> None:
+    workbook(tmp_path, "print(1)")
+    stored(Store(tmp_path / "evidence"), record_copy())
+    done = rankwork("index", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, f"index: {tmp_path / 'evidence' / 'index.html'}\n")
+    listed = json.loads(rankwork("list", "--json", folder=tmp_path).stdout)
+    assert len(listed) == 1, "the page is no record"

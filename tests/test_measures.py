@@ -308,3 +308,13 @@ def test_inclusive_measures_what_it_returns() -> None:
     notes = audit(run, {"q": {"b": 1}}, ["Rprec", "AP"], order="inclusive").notes
     assert [note.partition(":")[0] for note in notes if "inclusive" in note] == ["Rprec"]
     assert any("2 at most, not R; min, expected and max are those of exactly R." in note for note in notes)
+
+
+@pytest.mark.parametrize("name", ["ERR", "ERR@2", "nDCG@2", "AP", "RR", "bpref", "Rprec", "RBP", "R@2", "judged@2"])
+def test_the_order_of_queries_in_the_run_changes_nothing(name: str) -> None:
+    """Judgements and run may list their queries in different orders."""
+    run = {"q1": {"a": 1.0}, "q2": {"a": 2.0, "b": 1.0, "c": 1.0}, "q3": {"b": 1.0, "a": 1.0}}
+    judged = {"q1": {"a": 2}, "q2": {"b": 1, "c": 0}, "q3": {"a": 1, "b": 3}}
+    expected = audit(run, judged, [name]).to_json()["per_query"]
+    turned = audit(dict(reversed(run.items())), judged, [name]).to_json()["per_query"]
+    assert turned == expected

@@ -11,6 +11,7 @@ from rankwork.evidence import parameters, runner
 from rankwork.evidence.report import mathml
 from rankwork.evidence.store import Store
 from rankwork.evidence.verifying import verify
+from rankwork.measures.names import known
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -28,7 +29,7 @@ def sources(path: Path, kind: str) -> list[str]:
 
 
 def test_the_workbook_has_its_notebooks() -> None:
-    assert {"00_start_here", "01_contract", "03_ranges", "05_audit"} <= set(NAMES)
+    assert {"00_start_here", "01_contract", "02_engines", "03_ranges", "04_measures", "05_audit"} <= set(NAMES)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
@@ -41,6 +42,19 @@ def test_defaults_schema_and_sets_agree(path: Path) -> None:
         given = parameters.load_set(ROOT / "params" / f"{path.stem}.{name}.yaml")
         parameters.resolve(given, default, schema, path.stem)
         assert [key for key, value in given.items() if value == default[key]] == [], "a set holds only what differs"
+
+
+def test_an_audit_takes_every_measure_by_every_name_and_none_that_is_unknown() -> None:
+    """Refused before a kernel starts: an unknown name, a cutoff that is missing, or one that the measure has not."""
+    schema = parameters.load_schema(ROOT / "params" / "05_audit.schema.json")
+    accepted = re.compile(schema["properties"]["measures"]["items"]["pattern"])
+    for name, definition in known().items():
+        forms = {f"{name}@10": "none", f"{name}(rel=2)@10": "none", name: "required"}
+        assert {form: bool(accepted.search(form)) for form in forms} == {
+            form: definition.cutoff != refusing for form, refusing in forms.items()
+        }
+    assert all(accepted.search(form) for form in ("recall_100", "ndcg_cut_10", "nDCG(dcg='exp-log2')@10"))
+    assert not any(accepted.search(form) for form in ("nDGC@10", "R@0", "R@", "R@10; import os", "X R@10"))
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "params").glob("*.yaml")), ids=lambda path: path.name)

@@ -1,5 +1,6 @@
 """Ties have origins: a narrower type, a rounding, steps that hide them; and other orders make other numbers of them."""
 
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from rankwork.contract import tolerance
 from rankwork.errors import ContractError
 from rankwork.inputs.trec import read_run
 from rankwork.measures.auditing import audit
-from rankwork.measures.origins import as_type, by_order, hidden_steps, notes, rounded, ties_made_by
+from rankwork.measures.origins import as_type, by_evaluator, by_order, hidden_steps, notes, rounded, ties_made_by
 from rankwork.rankings import Rankings
 
 DATA = os.environ.get("RANKWORK_DATA")
@@ -124,3 +125,41 @@ def test_of_the_real_runs_one_hides_its_ties(name: str, hides: bool) -> None:
     assert (found is not None) == hides
     if found is not None:
         assert (found.step, found.digits) == (1e-6, 4)
+
+
+def test_evaluators_differ_by_order_and_by_the_type_in_which_they_compare() -> None:
+    """The relevant document has the lower ID, comes last, and is better by less than float32 holds."""
+    run, judged = {"q": {"b": 1.0, "c": 0.5, "a": 1.0 + 1e-9}}, {"q": {"a": 1}}
+    found = by_evaluator(audit(run, judged, ["RR", "RR@10", "MRR@10"]))
+    assert {name: tuple(values.values()) for name, values in found.items()} == {
+        "the contract": (1, 1, 1),
+        "trec_eval": (1, 1, 1),
+        "pytrec_eval": (0.5, 0.5, 0.5),
+        "ir_measures": (0.5, 1, 1),  # RR@10 is the contract's
+        "the file": (1, 1, 1),
+    }
+
+
+def test_the_order_of_evaluators_is_what_the_peers_do() -> None:
+    """pytrec_eval and ir_measures themselves, on runs with ties in float64 and others that float32 makes."""
+    import ir_measures
+    import pytrec_eval
+
+    draw = np.random.default_rng(4)
+    run = {
+        f"q{n}": {
+            f"d{i}": float(score) for i, score in enumerate(draw.integers(0, 4, 12) + draw.integers(0, 2, 12) * 1e-9)
+        }
+        for n in range(30)
+    }
+    judged = {query: {f"d{i}": int(grade) for i, grade in enumerate(draw.integers(0, 3, 12))} for query in run}
+    found = by_evaluator(audit(run, judged, ["nDCG@5", "RR", "RR@5", "P@5"]))
+    asked = [ir_measures.parse_measure(name) for name in found["ir_measures"]]
+    theirs = ir_measures.calc_aggregate(asked, judged, run)
+    assert {str(name): round(value, 9) for name, value in theirs.items()} == {
+        name: round(value or 0, 9) for name, value in found["ir_measures"].items()
+    }
+    scored = pytrec_eval.RelevanceEvaluator(judged, {"ndcg_cut_5", "recip_rank", "P_5"}).evaluate(run)
+    for key, name in (("ndcg_cut_5", "nDCG@5"), ("recip_rank", "RR"), ("P_5", "P@5")):
+        assert math.isclose(np.mean([each[key] for each in scored.values()]), found["pytrec_eval"][name] or 0)
+    assert found["the contract"] != found["pytrec_eval"] != found["trec_eval"]

@@ -12,6 +12,7 @@ from rankwork import plots
 from rankwork.errors import ContractError
 from rankwork.inputs import toy
 from rankwork.measures.auditing import audit
+from rankwork.measures.systems import systems
 
 RUN = {"q1": {"a": 2.0, "b": 1.0, "c": 1.0}, "q2": {"a": 1.0, "b": 1.0}, "q3": {"a": 1.0}}
 JUDGED = {"q1": {"a": 1, "b": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
@@ -153,3 +154,87 @@ def test_widths_stand_over_the_size_of_the_group_at_the_cut() -> None:
 def test_without_a_tie_across_the_cut_the_figure_says_so() -> None:
     axes = plots.widths(audit({"q": {"a": 1.0}}, {"q": {"a": 1}}, ["R@1"]), "R@1").axes[0]
     assert texts(axes) == ["no tie across the cut"]
+
+
+def test_without_a_range_the_figure_of_queries_says_so() -> None:
+    assert texts(plots.queries(audit({"q": {"a": 1.0}}, {"q": {"a": 1}}, ["R@1"]), "R@1").axes[0]) == [
+        "no query has a range"
+    ]
+
+
+def test_each_form_of_the_scores_has_its_range_and_its_share_of_tied_queries() -> None:
+    """One bar a form, in the order given; the scale is never narrower than a thousandth."""
+    strict = {"q": {"a": 2.0, "b": 1.0}}
+    audits = {
+        "as given": audit(strict, {"q": {"a": 1}}, "R@1"),
+        "rounded": audit({"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1}}, "R@1"),
+    }
+    axes = plots.origins(audits, "R@1").axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["as given", "rounded"]
+    assert texts(axes) == ["0.0 % tied at the cut", "100.0 % tied at the cut"]
+    bars = [next(x for x, y in drawn(axes) if y == [place, place]) for place in range(2)]
+    assert bars == [[1, 1], [0, 1]]
+    low, high = plots.origins({"as given": audits["as given"]}, "R@1").axes[0].get_xlim()
+    assert high - low >= 0.001
+    with pytest.raises(ContractError, match="at least one audit, got none"):
+        plots.origins({}, "R@1")
+    with pytest.raises(ContractError, match="this audit has R@1, not 'P@1'"):
+        plots.origins(audits, "P@1")
+
+
+def test_the_leaderboard_shows_ranges_and_the_ranks_that_ties_allow() -> None:
+    runs = {
+        "tied": {"q": {"a": 1.0, "b": 1.0}},
+        "first": {"q": {"a": 2.0, "b": 1.0}},
+        "last": {"q": {"a": 0.5, "b": 1.0}},
+    }
+    found = systems(runs, {"q": {"a": 1}}, "RR")
+    axes = plots.leaderboard(found, "RR").axes[0]
+    standings = found.leaderboard("RR")
+    assert [label.get_text() for label in axes.get_yticklabels()] == [standing.system for standing in standings]
+    assert texts(axes) == ["rank 1", "rank 1 to 2", "rank 2 to 3"]
+    for place, standing in enumerate(standings):
+        assert next(x for x, y in drawn(axes) if y == [place, place]) == [standing.min, standing.max]
+    apart = plots.leaderboard(systems({"first": runs["first"], "last": runs["last"]}, {"q": {"a": 1}}, "RR"), "RR")
+    assert texts(apart.axes[0]) == ["rank 1", "rank 2"]
+
+
+def test_a_system_of_which_nothing_is_known_stands_with_its_reason() -> None:
+    found = systems({"A": {"q": {"a": 1.0}}, "B": {"q": {"a": 1.0}}}, {"q": {}}, "R@1")
+    assert texts(plots.leaderboard(found, "R@1").axes[0]) == [" no query is defined"] * 2
+
+
+def test_differences_are_robust_reversible_or_undecided() -> None:
+    """Robust win, robust loss, a win that another order takes back, one undecided, and one that is not drawn."""
+    judged = {query: {"a": 1} for query in ("win", "loss", "back", "open", "same")}
+    above, tied, below = ({"a": score, "b": 1.0} for score in (2.0, 1.0, 0.5))
+    first = {"win": below, "loss": above, "back": {"a": 1.0, "A": 1.0}, "open": tied, "same": above}
+    second = {"win": above, "loss": below, "back": above, "open": tied, "same": above}
+    difference = systems({"A": first, "B": second}, judged, "RR").difference("RR", "A", "B")
+    axes: Any = plots.differences(difference).axes[0]
+    labels = {line.get_label(): (line.get_xdata().tolist(), line.get_ydata().tolist()) for line in axes.lines[1:]}
+    assert labels == {
+        "won, whatever ties do: 1": ([3], [0.5]),
+        "lost, whatever ties do: 1": ([0], [-0.5]),
+        "reversible by another order: 1": ([2], [0.5]),
+        "undecided by the contract, too: 1": ([1], [0.0]),
+    }
+    segments = [segment[:, 1].tolist() for lines in axes.collections for segment in lines.get_segments()]
+    assert sorted(segments) == [[-0.5, -0.5], [-0.5, 0.5], [0.0, 0.5], [0.5, 0.5]]
+    band = axes.patches[0].get_bbox()
+    assert np.allclose((band.y0, band.y1), (difference.min.mean(), difference.max.mean()))
+    assert axes.get_xlabel().startswith("4 of 5 queries")
+
+
+def test_differences_that_a_cut_hides_are_drawn_by_their_bounds_alone() -> None:
+    runs = {"A": {"q": {"a": 1.0, "b": 1.0}}, "B": {"q": {"c": 1.0, "b": 1.0}}}
+    found = systems(runs, {"q": {"a": 1, "x": 1}}, "R@1", depth=2).difference("R@1", "A", "B")
+    axes: Any = plots.differences(found).axes[0]
+    assert [segment[:, 1].tolist() for lines in axes.collections for segment in lines.get_segments()] == [[-0.5, 0.5]]
+    assert np.isnan(found.contract).all()
+
+
+def test_without_a_difference_the_figure_says_so() -> None:
+    run = {"q": {"a": 2.0, "b": 1.0}}
+    axes = plots.differences(systems({"A": run, "B": run}, {"q": {"a": 1}}, "RR").difference("RR", "A", "B")).axes[0]
+    assert texts(axes) == ["no order makes a difference"]

@@ -81,15 +81,15 @@ def test_what_began_to_run_after_the_plan_stays(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_record_that_the_index_describes_wrongly_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rankwork.evidence import index
+    from rankwork.evidence import catalogue
 
     record = put(tmp_path)
-    listed = index.listed
+    listed = catalogue.listed
 
     def wrong(root: Path, folders: object) -> object:
         return {folder: facts | {"status": "failed"} for folder, facts in listed(root, folders).items()}  # type: ignore[arg-type]
 
-    monkeypatch.setattr(index, "listed", wrong)
+    monkeypatch.setattr(catalogue, "listed", wrong)
     assert [entry.record_id for entry in pruning.plan(Store(tmp_path), FAILED).doomed] == [record]
     assert pruning.prune(Store(tmp_path), FAILED) == []
     assert left(tmp_path) == {record}

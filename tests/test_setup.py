@@ -1,5 +1,6 @@
 """The ways in agree: pyproject.toml, requirements.lock, environment.yml, the Makefile and the README's two commands."""
 
+import os
 import re
 import subprocess
 import tomllib
@@ -65,3 +66,11 @@ def test_no_committed_file_names_a_machine_or_a_registry_host() -> None:
     texts = {name: (ROOT / name).read_text(errors="replace") for name in LISTED if (ROOT / name).is_file()}
     texts.pop("tests/test_setup.py", None)
     assert {name: found[0] for name, text in texts.items() if (found := private.search(text))} == {}
+
+
+@pytest.mark.parametrize(("ci", "extras"), [("", "test,peers"), ("true", "test,peers,engines,scale")])
+def test_make_installs_the_engines_and_the_scheduler_only_where_ci_is_set(ci: str, extras: str) -> None:
+    variables = {name: value for name, value in os.environ.items() if name != "CI"} | ({"CI": ci} if ci else {})
+    command = ["make", "--dry-run", "--always-make", "setup"]
+    done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=True)
+    assert f'-e ".[{extras}]"' in done.stdout

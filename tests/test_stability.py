@@ -1,6 +1,7 @@
 import json
 import math
 from copy import deepcopy
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankwork.engines import all_engines, compare_reports, describe, engine, run_experiments, table
-from rankwork.engines.base import Engine
+from rankwork.engines.base import Engine, Request
 from rankwork.engines.counterexamples import RULES, counterexamples, remembering
 from rankwork.engines.isolation import from_dicts, in_processes, to_dicts
 from rankwork.engines.layers import LAYERS, Tally, agreement, contract, layers
@@ -20,6 +21,7 @@ from rankwork.engines.shrink import Case, shrink, small_cases, smallest
 from rankwork.engines.stability import observe, rearranged, repeated, varying
 from rankwork.errors import InputError
 from tests.engines_that_fail import BY_NAME
+from tests.engines_that_fail import make as make_engine
 
 BOOK = make(seed=0)
 INPUTS = with_large(BOOK)
@@ -182,13 +184,26 @@ def test_an_engine_with_the_id_as_key_keeps_the_contract_in_all_720_arrivals() -
     assert list(tally["distinct"].values()) == [1, 1, 1]
     assert list(tally["right"].values()) == [720, 720, 720]
     assert tally["right by position"] == 120
-    assert tally["not repeated"] == 0
+    assert tally["not repeated"] == dict.fromkeys(LAYERS, 0)
 
 
 def test_an_arrival_that_gets_another_answer_the_second_time_is_counted() -> None:
     tally = rearranged(BY_NAME["varies"], INPUTS, seed=0)[SIX]
-    assert 0 < tally["not repeated"] <= 720
+    assert 0 < tally["not repeated"]["full order"] <= 720
     assert tally["right"]["score sequence"] < 720
+
+
+def test_of_what_is_not_repeated_each_layer_has_its_own_count() -> None:
+    """After 720 answers this engine puts the higher ID first among what it selects, and never selects another."""
+    asked = count()
+
+    def turns(request: Request) -> Any:
+        found = contract(request.scores, request.k, request.ids)
+        ids = request.ids[found] if next(asked) < 720 else -request.ids[found]
+        return found[np.lexsort((ids, -request.scores[found]))]
+
+    changed = rearranged(make_engine(turns), INPUTS, seed=0)[SIX]["not repeated"]
+    assert changed == {"score sequence": 0, "member set": 0, "full order": 720}
 
 
 def test_the_six_documents_have_six_answers_of_torch_topk_over_720_arrivals() -> None:
@@ -324,6 +339,23 @@ def test_the_environment_names_no_path_of_this_machine() -> None:
 
 
 # Processes
+
+
+def test_ctrl_c_ends_the_experiments_and_is_no_death_of_an_engine() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        in_processes([BY_NAME["is_interrupted"], BY_NAME["right"]], BOOK, "answers")
+
+
+def test_progress_is_told_of_each_process_and_counts_them_beforehand() -> None:
+    told: list[tuple[str, int, int]] = []
+    chosen = [BY_NAME["right"], BY_NAME["follows_variable"], engine("heapq.nlargest")]
+    run_experiments(chosen, progress=lambda *facts: told.append(facts))
+    assert told == [("heapq_nlargest", 1, 3), ("engines_that_fail", 2, 3), ("backwards", 3, 3)]
+
+
+def test_a_report_has_the_engines_in_the_order_in_which_they_were_asked_for() -> None:
+    names = ["numpy.argsort stable", "heapq.nlargest", "numpy.argsort"]
+    assert list(run_experiments(names)["engines"]) == names
 
 
 def test_an_engine_that_dies_is_its_own_error_and_the_others_go_on() -> None:
@@ -484,11 +516,27 @@ def test_an_answer_to_an_input_that_varies_is_said_to_vary_and_not_to_have_chang
     shaky = corrupt(report, *OUTCOME, "repeated", LEVELS, "distinct", "full order", value=4)
     changed = corrupt(shaky, *OUTCOME, "answers", LEVELS, value=[0])
     assert compare_reports(shaky, changed)["counts"]["varies"] == 1
-    arrivals = corrupt(report, *OUTCOME, "rearranged", SIX, "not repeated", value=3)
+    arrivals = corrupt(report, *OUTCOME, "rearranged", SIX, "not repeated", "full order", value=3)
     changed = corrupt(arrivals, *OUTCOME, "answers", SIX, value=[0])
     assert compare_reports(arrivals, changed)["counts"]["varies"] == 1
     changed = corrupt(shaky, *OUTCOME, "answers", SIX, value=[0])
     assert compare_reports(shaky, changed)["counts"]["behaviour"] == 1
+
+
+def test_a_device_that_only_one_machine_has_is_its_environment_and_no_behaviour() -> None:
+    with_device = run_experiments([BY_NAME["follows_device"]])
+    without = deepcopy(with_device)
+    for arm in without["engines"]["follows_device"]["outcome"]["settings"]:
+        if arm["kind"] == "device":
+            for field in ("same", "right", "answer"):
+                del arm[field]
+            arm |= {"status": "not run here", "note": "no other here"}
+    compared = compare_reports(with_device, without)
+    assert compared["same_behaviour"]
+    assert [(item["kind"], item["first"], item["second"]) for item in compared["differences"]] == [
+        ("environment", "run", "not run here"), ("environment", "run", "not run here"),
+    ]  # fmt: skip
+    assert compare_reports(without, without)["differences"] == []
 
 
 def test_a_report_of_another_format_is_refused(report: dict[str, Any]) -> None:

@@ -9,8 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rankwork.errors import InputError, RankworkError
-from rankwork.inputs import trec
+from rankwork.inputs.text_blocks import whole_text
 from rankwork.inputs.trec import read_judgements, read_run, run_lines, write_run
+from rankwork.inputs.trec_columns import RUN
+from rankwork.inputs.trec_lines import all_rows
 from rankwork.rankings import Rankings
 
 GOOD = b"q1 Q0 a 1 2.5 tag\nq1 Q0 b 2 2.5 tag\nq2 Q0 a 1 -1e3 tag\n"
@@ -39,7 +41,7 @@ def rows_of(run: Rankings) -> dict[str, list[tuple[str, float]]]:
         GOOD.replace(b"\n", b"\n\n \t\n"),
         b"\xef\xbb\xbf" + GOOD,
         b"# a comment\n" + GOOD + b"#another\n  # and another",
-        gzip.compress(GOOD),
+        gzip.compress(GOOD, mtime=0),
         GOOD.replace(b"tag\n", b"tag and more, as trec_eval allows\n"),
         GOOD.replace(b"2.5", b"+2.5"),
         GOOD.replace(b"2.5", b"25e-1"),
@@ -77,8 +79,8 @@ def test_one_run_in_many_dresses(tmp_path: Path, data: bytes) -> None:
         (b" \n\r\n", "run.trec is empty"),
         (b"# nothing else\n", "run.trec is empty: it holds comments only"),
         (GOOD.decode().encode("utf-16"), "run.trec is UTF-16 text: it must be UTF-8"),
-        (gzip.compress(GOOD)[:-9], "run.trec is a gzip file that is truncated or damaged"),
-        (gzip.compress(GOOD)[:12] + b"junk", "run.trec is a gzip file that is truncated or damaged"),
+        (gzip.compress(GOOD, mtime=0)[:-9], "run.trec is a gzip file that is truncated or damaged"),
+        (gzip.compress(GOOD, mtime=0)[:12] + b"junk", "run.trec is a gzip file that is truncated or damaged"),
     ],
 )
 def test_what_cannot_be_read_is_named(tmp_path: Path, data: bytes, message: str) -> None:
@@ -168,8 +170,8 @@ def test_the_fast_reader_agrees_with_the_careful_one(tmp_path: Path, junk: bytes
     except RankworkError:
         fast = {}
     try:
-        name, text = trec._text_of(path)
-        rows = trec._careful_rows(name, text, trec._RUN, False, True)
+        name, text = whole_text(path)
+        rows = all_rows(name, text, RUN, False, True)
         careful = rows_of(Rankings.of_columns(rows.columns, rows.scores()))
     except RankworkError:
         careful = {}

@@ -8,7 +8,8 @@
 
 from rankwork.engines.base import Availability, Engine, EngineError, Promise, Request
 from rankwork.engines.differences import compare_reports, describe
-from rankwork.engines.registry import all_engines, engine
+from rankwork.engines.registry import all_engines, engine, matching
+from rankwork.engines.reports import read_report
 from rankwork.engines.running import run_experiments
 from rankwork.engines.table import table
 
@@ -22,6 +23,8 @@ __all__ = [
     "compare_reports",
     "describe",
     "engine",
+    "matching",
+    "read_report",
     "run_experiments",
     "table",
 ]

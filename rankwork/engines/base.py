@@ -76,7 +76,7 @@ class Request:
 def note(error: Exception) -> str:
     """An error as one short line for a report, without the paths of this machine.
 
-    >>> note(FileNotFoundError("no file /home/someone/model.bin"))
+    >>> note(FileNotFoundError("no file /opt/models/model.bin"))
     'FileNotFoundError: no file PATH'
     """
     return without_paths(f"{type(error).__name__}: {error}")

@@ -90,15 +90,30 @@ def _facts(name: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> Itera
 def _behaviour(name: str, one: Mapping[str, Any], other: Mapping[str, Any], changed: set[str]) -> Iterator[Difference]:
     if "outcome" not in one or "outcome" not in other:
         return
-    varying = _varying(one["outcome"]) | _varying(other["outcome"])
-    for item in _unequal("behaviour", name, _values(one["outcome"], changed), _values(other["outcome"], changed)):
+    varying = varying_inputs(one["outcome"]) | varying_inputs(other["outcome"])
+    missing = _not_run(one["outcome"]) | _not_run(other["outcome"])
+    values = (_values(entry["outcome"], changed, missing) for entry in (one, other))
+    for item in _unequal("behaviour", name, *values):
         yield replace(item, kind="varies") if _concerns(item.where, varying) else item
+    statuses = (
+        {f"{arm} / status": _status(entry["outcome"], arm) for arm in sorted(missing)} for entry in (one, other)
+    )
+    yield from _unequal("environment", name, *statuses)
 
 
-def _varying(outcome: Mapping[str, Any]) -> set[str]:
+def _not_run(outcome: Mapping[str, Any]) -> set[str]:
+    """The arms that a machine could not run, for want of a device, say: that is no behaviour of the engine."""
+    return {_arm(arm) for arm in outcome["settings"] if arm["status"] == "not run here"}
+
+
+def _status(outcome: Mapping[str, Any], name: str) -> str:
+    return next((arm["status"] for arm in outcome["settings"] if _arm(arm) == name), _ABSENT)
+
+
+def varying_inputs(outcome: Mapping[str, Any]) -> set[str]:
     """The inputs on which an engine did not even repeat its own answer."""
     repeats = {name for name, tally in outcome["repeated"].items() if tally["distinct"]["full order"] > 1}
-    arrivals = {name for name, tally in outcome["rearranged"].items() if tally.get("not repeated")}
+    arrivals = {name for name, tally in outcome["rearranged"].items() if any(tally.get("not repeated", {}).values())}
     return repeats | arrivals
 
 
@@ -110,13 +125,14 @@ def _concerns(where: str, varying: set[str]) -> bool:
     return any(about == name or about.endswith(f" {name}") for name in varying)
 
 
-def _values(outcome: Mapping[str, Any], changed: set[str]) -> dict[str, Any]:
-    """Every value of an outcome under its path, without those about inputs whose scores differ."""
+def _values(outcome: Mapping[str, Any], changed: set[str], missing: set[str]) -> dict[str, Any]:
+    """Every value of an outcome under its path, without those about inputs whose scores differ and `missing` arms."""
+    arms = [arm for arm in outcome["settings"] if _arm(arm) not in missing]
     unasked = changed | ({LARGE} if LEVELS in changed else set())
     parts = {
         "repeated": {name: tally for name, tally in outcome["repeated"].items() if name not in unasked},
         "rearranged": {name: tally for name, tally in outcome["rearranged"].items() if name not in unasked},
-        "settings": {_arm(arm): _of_arm(arm) for arm in outcome["settings"] if arm["scores"] not in unasked},
+        "settings": {_arm(arm): _of_arm(arm) for arm in arms if arm["scores"] not in unasked},
         # Counterexamples are cut down from the inputs, so they stand only where all inputs are the same.
         "smallest": {} if changed else {rule: _of_case(found) for rule, found in outcome["smallest"].items()},
         "answers": {name: answer for name, answer in outcome["answers"].items() if name not in unasked},

@@ -6,6 +6,7 @@ process can only start with can be varied. `python -m rankwork.engines.isolation
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -84,6 +85,8 @@ def _run(command: list[str], variables: Mapping[str, str], timeout: float) -> st
         ended = subprocess.run(command, env=surroundings, capture_output=True, timeout=timeout, text=True)
     except subprocess.TimeoutExpired:
         return f"no answer within {timeout:g} s"
+    if ended.returncode == -signal.SIGINT:
+        raise KeyboardInterrupt  # the user's, which reached the process too: it is no death of an engine
     if ended.returncode < 0:
         return f"the process died of signal {-ended.returncode}"
     last = (ended.stderr.strip().splitlines() or [""])[-1]

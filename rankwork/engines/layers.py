@@ -1,7 +1,9 @@
 """An answer in its three layers, the contract's answer beside it, and counts of both.
 
 Score sequence: the scores in the order returned. Member set: which documents. Full order: which document at which
-place. Answers that differ in the score sequence differ in both other layers; sets that differ have different orders.
+place. Answers that differ in one of the first two differ in the full order. Answers in score order that differ in the
+score sequence differ in the member set as well; an engine that returns its winners in any order can shuffle the scores
+of one set.
 """
 
 from collections.abc import Mapping

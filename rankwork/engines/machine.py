@@ -28,12 +28,17 @@ def environment() -> dict[str, Any]:
         "system": platform.system(),
         "machine": platform.machine(),
         "libc": "-".join(platform.libc_ver()),
-        "processors": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "processors": processors(),
         "cpu instructions": cpu_instructions(),
         "variables": {name: os.environ[name] for name in VARIABLES if name in os.environ},
         "kernel packages": {name: package_version(name) for name in KERNEL_PACKAGES},
         "torch": torch_facts(),
     }
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def cpu_instructions() -> list[str]:

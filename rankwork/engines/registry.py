@@ -1,5 +1,6 @@
 """Which engines there are: a module of this package that defines `ENGINES` is an adapter, and is found by itself."""
 
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -33,4 +34,23 @@ def engine(name: str) -> Engine:
     for known in all_engines():
         if known.name == name:
             return known
-    raise InputError(f"engine must be one of {', '.join(known.name for known in all_engines())}; got {name!r}")
+    raise InputError(f"engine must be one of {_names()}; got {name!r}")
+
+
+def matching(names: Iterable[str]) -> tuple[Engine, ...]:
+    """The engines whose names begin with one of these, in the order of `all_engines`; all of them for no names.
+
+    InputError, with the names there are, for one that no engine's name begins with.
+
+    >>> [known.name for known in matching(["torch.topk", "numpy.argsort stable"])]
+    ['numpy.argsort stable', 'numpy.argsort stable reversed', 'torch.topk', 'torch.topk on CUDA']
+    """
+    wanted = tuple(names)
+    for name in wanted:
+        if not any(known.name.startswith(name) for known in all_engines()):
+            raise InputError(f"no engine's name begins with {name!r}; there are {_names()}")
+    return tuple(known for known in all_engines() if not wanted or known.name.startswith(wanted))
+
+
+def _names() -> str:
+    return ", ".join(known.name for known in all_engines())

@@ -4,7 +4,7 @@ Each arm says whether the answer changed, layer by layer, and whether it is the 
 says first how many scores that changed and how many ties it made: a new tie is no fault of the selection.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,11 @@ Arm = dict[str, Any]
 THREADS = (1, 2, 4)
 ROWS = (8, 64)
 PADDED_TO = 256
+
+
+def recast(arm: Mapping[str, Any]) -> bool:
+    """Whether an arm changed scores before anybody was asked to select: it asks another question then."""
+    return bool(arm.get("score changes", {}).get("changed"))
 
 
 def settings(engine: Engine, book: Book) -> list[Arm]:

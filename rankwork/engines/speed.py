@@ -5,12 +5,14 @@ compared, so that a slow moment of the machine meets all alike, and reports medi
 scores: `amax`.
 """
 
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -107,14 +109,74 @@ def missed(records: Iterable[Record]) -> list[str]:
     ]
 
 
+# ------------------------------------------------------------------ right before fast
+
+
+def verified(
+    *, shapes: Iterable[tuple[int, int]] = SHAPES, ks: Sequence[int] = KS, inputs: Iterable[str] = INPUTS,
+    dtype: str = "float32", shuffled_ids: bool = False, ranked: int = 20_000,
+) -> list[Record]:  # fmt: skip
+    """For the first tensor of every cell of the grid, whether `topk` is right, and whether a wrong answer is noticed.
+
+    `certified`: the certificate holds for all rows. `equals rank`: the first row is what the reference ranker selects;
+    None where a row has more than `ranked` scores, which would take it seconds. `wrong noticed`: the certificate
+    refuses the same selection with one selected position exchanged for one that was left out.
+
+    >>> record, = verified(shapes=[(1, 64)], ks=[10], inputs=["16 levels"])
+    >>> record["certified"], record["equals rank"], record["wrong noticed"]
+    (True, True, True)
+    """
+    cells = [(rows, n, name) for rows, n in shapes for name in inputs]
+    return [
+        _verified(scores, k, name, shuffled_ids, ranked)
+        for rows, n, name in cells
+        for scores in [make_inputs(name, rows, n, dtype, number=1)[0]]
+        for k in (k for k in ks if 4 * k <= n)
+    ]
+
+
+def _verified(scores: Any, k: int, name: str, shuffled_ids: bool, ranked: int) -> Record:
+    from rankwork.contract.certificate import certify
+    from rankwork.contract.topk import topk
+
+    n = scores.shape[-1]
+    ids = _shuffled(n) if shuffled_ids else None
+    found = topk(scores, k, ids=ids).indices
+    return {
+        "shape": tuple(scores.shape), "k": k, "input": name, "dtype": str(scores.dtype).removeprefix("torch."),
+        "ids": "shuffled" if shuffled_ids else "by position",
+        "certified": bool(certify(scores, found, k=k, ids=ids)),
+        "equals rank": _equals_rank(scores.view(-1, n)[0], found.view(-1, k)[0], k, ids) if n <= ranked else None,
+        "wrong noticed": not certify(scores, _one_exchanged(found, n), k=k, ids=ids),
+    }  # fmt: skip
+
+
+def _equals_rank(scores: Any, found: Any, k: int, ids: Any) -> bool:
+    from rankwork.contract.reference import rank
+
+    names = range(len(scores)) if ids is None else ids.ids.tolist()
+    selected = rank(zip(names, scores.tolist(), strict=True), k)
+    return selected == tuple(names[position] for position in found.tolist())
+
+
+def _one_exchanged(found: Any, n: int) -> Any:
+    """The selection with the last position of the first row exchanged for the lowest one that was left out."""
+    wrong = found.clone().view(-1, found.shape[-1])
+    taken = set(wrong[0].tolist())
+    wrong[0, -1] = next(position for position in range(n) if position not in taken)
+    return wrong.view(found.shape)
+
+
 # ------------------------------------------------------------------------------- inputs
 
 
-def make_inputs(name: str, rows: int, n: int, dtype: str = "float32", device: str = "cpu") -> list[Any]:
-    """Up to 16 different tensors of one kind of scores, as many as MEMORY holds, from the seeds 0, 1, 2 and so on."""
+def make_inputs(
+    name: str, rows: int, n: int, dtype: str = "float32", device: str = "cpu", *, number: int = TENSORS
+) -> list[Any]:
+    """Different tensors of one kind of scores, `number` or as many as MEMORY holds, from the seeds 0, 1, 2, ..."""
     import torch
 
-    number = max(1, min(TENSORS, MEMORY // (4 * rows * n)))
+    number = max(1, min(number, MEMORY // (4 * rows * n)))
     tensors = [_scores(name, rows, n, seed).to(getattr(torch, dtype)).to(device) for seed in range(number)]
     return [tensor[0] for tensor in tensors] if rows == 1 else tensors
 
@@ -217,18 +279,23 @@ _SELECTORS = {
     ),
 }
 _MEMORY = """
-import re, torch
+import os, re, sys, torch
 from pathlib import Path
+n, k, status = int(sys.argv[1]), int(sys.argv[2]), Path("/proc/self/status")
 torch.set_num_threads(1)
-{selector}
-select(torch.rand(100_000), {k})
-scores = torch.rand({n})
-status = Path("/proc/self/status")
 size = lambda name: 1024 * int(re.search(name + r":\\s+(\\d+)", status.read_text())[1])
-Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here
-before = size("VmRSS")
-select(scores, {k})
-print(size("VmHWM") - before)
+for selector in sys.argv[3:]:
+    if os.fork():  # torch is imported once, and each selection has a process of its own
+        os.wait()
+        continue
+    exec(selector)
+    select(torch.rand(100_000), min(k, 100_000))
+    scores = torch.rand(n)
+    Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here
+    before = size("VmRSS")
+    select(scores, k)
+    print(size("VmHWM") - before, flush=True)
+    os._exit(0)
 """
 _FIRST = """
 import time, torch
@@ -242,17 +309,24 @@ print(time.perf_counter() - start)
 
 def extra_memory(n: int = 10_000_000, k: int = 1000) -> Record:
     """The bytes beyond a float32 input of n that a selection takes at its peak, in a process of its own (Linux)."""
-    used = {name: int(_run(_MEMORY.format(selector=code, n=n, k=k))) for name, code in _SELECTORS.items()}
-    return {"n": n, "k": k, "input": 4 * n, **used}
+    printed = _run(_MEMORY, str(n), str(k), *_SELECTORS.values()).split()
+    return {"n": n, "k": k, "input": 4 * n, **dict(zip(_SELECTORS, map(int, printed), strict=True))}
 
 
-def first_call() -> float:
-    """The seconds of the first selection of a process: imports, and compiling where no earlier process has done so."""
-    return float(_run(_FIRST))
+def first_call(*, compiling: bool = False) -> float:
+    """The seconds of the first selection of a process, torch being loaded: imports, and reading the compiled kernel.
+
+    `compiling` is the first selection of an installation: the kernel is compiled as well, into a cache that is empty.
+    """
+    if not compiling:
+        return float(_run(_FIRST))
+    with TemporaryDirectory() as folder:
+        return float(_run(_FIRST, NUMBA_CACHE_DIR=folder))
 
 
-def _run(code: str) -> str:
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+def _run(code: str, *arguments: str, **variables: str) -> str:
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True, check=True).stdout
 
 
 # ------------------------------------------------------------------------ accelerators

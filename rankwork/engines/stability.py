@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rankwork.engines.base import Engine
 from rankwork.engines.counterexamples import counterexamples
-from rankwork.engines.layers import Tally, contract, layers
+from rankwork.engines.layers import LAYERS, Tally, agreement, contract, layers
 from rankwork.engines.saved_scores import LARGE, LEVELS, SIX, ZEROS, Book, SavedScores, with_large
 from rankwork.engines.settings import settings
 
@@ -66,16 +66,15 @@ def rearranged(engine: Engine, book: Book, *, seed: int) -> dict[str, Any]:
 
     The documents keep their IDs. "right" is the contract by ID, which no arrival may change; "right by position" counts
     the answers that would be right if the arrival were the order of the IDs. The 720 are asked twice: "not repeated"
-    counts the arrivals that got another answer the second time, and whose change is no doing of the arrival.
+    counts, layer by layer, those that got another answer the second time: their change is no doing of the arrival.
     """
     six, levels = book[SIX], book[LEVELS]
     random = np.random.default_rng(seed)
     every = [np.array(order) for order in permutations(range(len(six.scores)))]
     sample = [random.permutation(len(levels.scores)) for _ in range(min(ARRIVALS_SAMPLED, engine.repeats))]
     first, second = _documents(engine, six, every), _documents(engine, six, every)
-    changed = sum(not np.array_equal(one, other) for one, other in zip(first, second, strict=True))
     return {
-        SIX: {**_count(six, every, first), "not repeated": changed},
+        SIX: {**_count(six, every, first), "not repeated": _changed(six, first, second)},
         LEVELS: _count(levels, sample, _documents(engine, levels, sample)),
     }
 
@@ -83,6 +82,13 @@ def rearranged(engine: Engine, book: Book, *, seed: int) -> dict[str, Any]:
 def _documents(engine: Engine, saved: SavedScores, arrivals: Sequence[IDs]) -> list[IDs]:
     """For each arrival the documents that were selected, by their IDs, which are their places in the saved scores."""
     return [ids[engine.select(saved.scores[ids], saved.k, ids=ids)] for ids in arrivals]
+
+
+def _changed(saved: SavedScores, first: Sequence[IDs], second: Sequence[IDs]) -> dict[str, int]:
+    """In each layer, how many of the first answers differ from the second ones."""
+    pairs = zip(first, second, strict=True)
+    same = [agreement(layers(saved.scores, one), layers(saved.scores, other)) for one, other in pairs]
+    return {layer: sum(not found[layer] for found in same) for layer in LAYERS}
 
 
 def _count(saved: SavedScores, arrivals: Sequence[IDs], selected: Sequence[IDs]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 from rankwork.engines.counterexamples import PROMISE
 from rankwork.engines.layers import LAYERS
 from rankwork.engines.saved_scores import SIX
+from rankwork.engines.settings import recast
 
 HEADINGS = (
     "engine",
@@ -25,7 +26,7 @@ promise       who wins a tie, according to the maker
 kept          whether that promise held on every input tried; the report has the smallest input on which it did not
 again         distinct answers when the same input is asked again: score sequence/member set/full order; the worst input
 720 arrivals  distinct answers for six documents over all orders of arrival, in the same three layers
-twice         of those 720 arrivals, how many got another answer when they were asked a second time
+twice         of those 720 arrivals, how many got another answer when they were asked a second time, by layer
 right         of those 720 answers, how many have the contract's full order (by ID)
 by position   of those 720 answers, how many would be right if the arrival were the order of the IDs
 changed by    conditions that changed the answer, number formats that change a score set aside
@@ -55,11 +56,11 @@ def _row(name: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
         _kept(outcome["smallest"]),
         max((_distinct(tally) for tally in outcome["repeated"].values()), key=_size),
         _distinct(arrivals),
-        str(arrivals["not repeated"]),
+        _by_layer(arrivals["not repeated"]),
         str(arrivals["right"]["full order"]),
         str(arrivals["right by position"]),
         ", ".join(_changes(outcome["settings"])) or "-",
-        _smallest(outcome["smallest"]["contract by position"]),
+        case(outcome["smallest"]["contract by position"]),
     )
 
 
@@ -70,7 +71,11 @@ def _kept(smallest: Mapping[str, Any]) -> str:
 
 
 def _distinct(tally: Mapping[str, Any]) -> str:
-    return "/".join(str(tally["distinct"][layer]) for layer in LAYERS)
+    return _by_layer(tally["distinct"])
+
+
+def _by_layer(counts: Mapping[str, int]) -> str:
+    return "/".join(str(counts[layer]) for layer in LAYERS)
 
 
 def _size(distinct: str) -> int:
@@ -80,23 +85,31 @@ def _size(distinct: str) -> int:
 def _changes(arms: Sequence[Mapping[str, Any]]) -> list[str]:
     """The kinds of condition under which an answer changed though no score did."""
     kinds = (
-        arm["kind"] for arm in arms if arm["status"] == "run" and not all(arm["same"].values()) and not _recast(arm)
+        arm["kind"] for arm in arms if arm["status"] == "run" and not all(arm["same"].values()) and not recast(arm)
     )
     return list(dict.fromkeys(kinds))
 
 
-def _recast(arm: Mapping[str, Any]) -> bool:
-    return bool(arm.get("score changes", {}).get("changed"))
+def case(found: Mapping[str, Any] | None) -> str:
+    """A counterexample in a few words: scores, k and the first answer; "-" for none.
 
-
-def _smallest(found: Mapping[str, Any] | None) -> str:
+    >>> case({"scores": [2.0, 2.0, 1.0, 0.0], "n": 4, "k": 1, "answers": [[1], [0]]})
+    '[2 2 1 0] 1 -> 1'
+    """
     if found is None:
         return "-"
+    if "scores" not in found:
+        return f"{found['n']} scores, {found['k']} -> {shown(found['answers'][0])}"
     if len(set(found["scores"])) == 1 and found["n"] > 6:
         scores = f"{found['n']} x {found['scores'][0]:g}"
     else:
         scores = " ".join(f"{score:g}" for score in found["scores"][:8]) + (" ..." if found["n"] > 8 else "")
-    return f"[{scores}] {found['k']} -> {' '.join(map(str, found['answers'][0][:6]))}"
+    return f"[{scores}] {found['k']} -> {shown(found['answers'][0])}"
+
+
+def shown(answer: Sequence[int]) -> str:
+    """The first six positions of an answer."""
+    return " ".join(map(str, answer[:6])) + (" ..." if len(answer) > 6 else "")
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:

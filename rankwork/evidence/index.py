@@ -1,92 +1,118 @@
-"""What a listing says of each record, kept in one file so that thousands of manifests need not be read for it.
+"""One HTML page over all records: what was run, how it ended, a small picture, and the way to each report.
 
-It is a cache and no evidence: a line counts only for the very manifest that it was read from, by time and size, and
-when the file is missing or damaged the manifests are read again. Whoever removes a record looks into the manifest.
+The page is self-contained: pictures are in it, and its policy forbids the browser to load or run anything.
 """
 
-import contextlib
+import base64
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from html import escape
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from urllib.parse import quote
 
-from rankwork.evidence import files
+from rankwork.errors import InputError
+from rankwork.evidence.pictures import PNG, pictures
+from rankwork.evidence.report import META
+from rankwork.evidence.store import Entry, Store
 
-FILE = ".index.json"
-FORMAT = "rankwork-index/1"
-_FEW = 50  # so many manifests are read again rather than the file written anew
-_FACTS = {"notebook", "status", "recipe_digest", "result_digest", "started", "parameters"}
-
-
-def facts(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """What a listing says of a manifest; of one that could not be read, that it is damaged."""
-    return {
-        "notebook": str(manifest.get("notebook", "?")),
-        "status": str(manifest.get("status", "damaged")),
-        "recipe_digest": manifest.get("recipe_digest"),
-        "result_digest": manifest.get("result_digest"),
-        "started": str(_part(manifest, "time").get("started", "")),
-        "parameters": _part(_part(manifest, "recipe"), "parameters"),
-    }
+_PIXELS = 160
+_WITH_PICTURES = 200
+_COLOURS = 32
+_STYLE = """
+body { font: 14px/1.4 sans-serif; margin: 2em auto; max-width: 62rem; padding: 0 1em; color: #333; }
+table { border-collapse: collapse; width: 100%; }
+th, td { border-bottom: 1px solid #ddd; padding: .4em .6em; text-align: left; vertical-align: top; }
+td.digest { font-family: monospace; white-space: nowrap; }
+.complete { color: #08519c; } .other { color: #b10026; font-weight: bold; }
+"""
+_HEAD = ("", "record", "notebook", "status", "started (UTC)", "recipe", "result", "parameters")
 
 
-def _part(manifest: Mapping[str, Any], name: str) -> dict[str, Any]:
-    value = manifest.get(name)
-    return value if isinstance(value, dict) else {}
+def write(store: Store, file: Path | None = None) -> Path:
+    """Write the index, the newest record first; by default as `index.html` beside the records.
 
-
-def listed(root: Path, folders: Iterable[Path]) -> dict[Path, dict[str, Any]]:
-    """The facts of each record folder; the index is renewed where it no longer saves the reading."""
-    known = _load(root / FILE)
-    lines, found, read = {}, {}, 0
-    for folder in folders:
-        line = known.get(folder.name)
-        mark = _mark(folder / "manifest.json")
-        if line is None or mark is None or line["mark"] != mark:
-            line = {"mark": mark, "facts": facts(_manifest(folder))}
-            read += 1
-        found[folder] = line["facts"]
-        if mark and line["facts"]["status"] != "damaged":
-            lines[folder.name] = line
-    if read > _FEW or len(known) > len(lines) + _FEW:
-        with contextlib.suppress(OSError):  # a store that cannot be written can still be listed
-            files.replace(root / FILE, json.dumps({"format": FORMAT, "records": lines}))
-    return found
-
-
-def _load(path: Path) -> dict[str, Any]:
-    """The lines of the index by record ID; none where it cannot be read as what it is meant to be."""
+    Only the 200 newest records have pictures. InputError where the file cannot be written.
+    """
+    target = file or store.root / "index.html"
+    partial = target.with_name(f".{target.name}.part")
     try:
-        kept = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    if not isinstance(kept, dict) or kept.get("format") != FORMAT or not isinstance(kept.get("records"), dict):
-        return {}
-    return {name: line for name, line in kept["records"].items() if _is_line(line)}
+        partial.write_text(page(store.entries(), target.parent), encoding="utf-8")
+        partial.replace(target)
+    except OSError as error:
+        raise InputError(f"{target}: the index cannot be written: {error.strerror}") from None
+    return target
 
 
-def _is_line(line: Any) -> bool:
+def page(entries: Iterable[Entry], folder: Path) -> str:
+    """The HTML of an index that will lie in `folder`."""
+    newest_first = sorted(entries, key=lambda entry: (entry.started, entry.path), reverse=True)
+    rows = [_row(entry, folder, number < _WITH_PICTURES) for number, entry in enumerate(newest_first)]
+    head = "".join(f"<th>{name}</th>" for name in _HEAD)
     return (
-        isinstance(line, dict)
-        and line.keys() == {"mark", "facts"}
-        and isinstance(line["facts"], dict)
-        and line["facts"].keys() == _FACTS
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/><title>Records</title>{META}'
+        f"<style>{_STYLE}</style></head>\n<body><h1>{len(rows)} records</h1>\n"
+        f"<p>Equal recipes: the same was asked. Equal results: the same came out.</p>\n"
+        f"<table><thead><tr>{head}</tr></thead>\n<tbody>\n{''.join(rows)}</tbody></table></body></html>\n"
     )
 
 
-def _mark(path: Path) -> list[int] | None:
-    """What tells one state of a file from another: its time and its size."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return [found.st_mtime_ns, found.st_size]
+def _row(entry: Entry, folder: Path, with_picture: bool) -> str:
+    kind = "complete" if entry.status == "complete" else "other"
+    cells = [
+        f"<td>{_picture(Path(entry.path)) if with_picture else ''}</td>",
+        f"<td class='digest'>{_link(entry, folder)}</td>",
+        f"<td>{escape(entry.notebook)}</td>",
+        f"<td class='{kind}'>{escape(entry.status)}</td>",
+        f"<td>{escape(entry.started[:19])}</td>",
+        *(
+            f"<td class='digest'>{escape((each or '')[:12])}</td>"
+            for each in (entry.recipe_digest, entry.result_digest)
+        ),
+        f"<td>{escape(_parameters(Path(entry.path)))}</td>",
+    ]
+    return f"<tr>{''.join(cells)}</tr>\n"
 
 
-def _manifest(folder: Path) -> dict[str, Any]:
+def _link(entry: Entry, folder: Path) -> str:
+    report = Path(entry.path) / "report.html"
+    name = escape((entry.record_id or "-")[:12])
+    if not report.is_file():
+        return name
+    address = Path(os.path.relpath(report.resolve(), folder.resolve())).as_posix()
+    return f"<a href='{quote(address)}'>{name}</a>"
+
+
+def _parameters(folder: Path) -> str:
     try:
-        value = json.loads((folder / "manifest.json").read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return value if isinstance(value, dict) else {}
+        asked = json.loads((folder / "manifest.json").read_bytes())["recipe"]["parameters"]
+        return ", ".join(f"{name}={value}" for name, value in asked.items())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return ""
+
+
+def _picture(folder: Path) -> str:
+    """The first figure of a record, scaled down; nothing where there is none or it cannot be read."""
+    try:
+        notebook = json.loads((folder / "notebook.ipynb").read_bytes())
+        first = next((each.data for each in pictures(notebook) if each.mime == PNG), None)
+        small = thumbnail(first) if first else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return ""
+    return f"<img alt='' src='data:{PNG};base64,{base64.b64encode(small).decode()}'/>" if small else ""
+
+
+def thumbnail(png: bytes) -> bytes:
+    """A PNG scaled down to 160 pixels of width, in few colours. ValueError or OSError for what is no picture."""
+    from PIL import Image
+
+    try:
+        with Image.open(BytesIO(png), formats=["PNG"]) as image:
+            small = image.convert("RGB")
+            small.thumbnail((_PIXELS, _PIXELS))
+            held = BytesIO()
+            small.quantize(_COLOURS).save(held, "PNG", optimize=True)
+    except Image.DecompressionBombError as error:
+        raise ValueError(str(error)) from None
+    return held.getvalue()

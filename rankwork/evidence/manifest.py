@@ -1,15 +1,17 @@
 """The manifest of a record: its fields, how each is compared, and the canonical forms that digests are taken of.
 
-A field is one line in `FIELDS`. `exact` fields must be equal for two records to say the same; `informative` fields are
-reported when they differ; `ignored` fields may always differ.
+A field is one line in `FIELDS`. `exact` fields must be equal for two records to say the same; fields `by part` hold or
+sum up what `compare` takes apart, each part under its own rule; `informative` fields are reported when they differ;
+`ignored` fields may always differ.
 """
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from rankwork import __version__, environment
 from rankwork.digest import digest, digest_bytes, digest_file
@@ -21,7 +23,7 @@ CANONICAL = 1
 RESULT_MIME = "application/vnd.rankwork.result+json"
 SEAL_MIME = "application/vnd.rankwork.seal+json"
 
-Comparison = Literal["exact", "informative", "ignored"]
+Comparison = Literal["exact", "by part", "informative", "ignored"]
 Status = Literal["complete", "failed", "timeout", "killed", "kernel_died"]
 
 
@@ -40,15 +42,15 @@ FIELDS = (
     Field("notebook", "exact", "the name of the source notebook"),
     Field("status", "exact", "complete, failed, timeout, killed or kernel_died"),
     Field("reason", "informative", "what stopped an execution that is not complete: type, message, cell"),
-    Field("recipe", "exact", "what was asked: source, parameters, inputs, library code, versions, device"),
-    Field("recipe_digest", "exact", "the digest of the recipe"),
-    Field("results", "exact", "the recorded values: name, digest, whether declared as measured"),
-    Field("result_digest", "exact", "the digest of all recorded values that are not declared as measured"),
-    Field("seeds", "exact", "the parameters that seed a generator"),
-    Field("rankings", "exact", "the recorded selections: candidates' digest, k, policy, secondary keys, score dtype"),
-    Field("labels", "exact", "the recorded judgements, by digest"),
-    Field("canonical_notebook", "informative", "the digest of the executed notebook without its volatile parts"),
-    Field("environment", "informative", "versions, device, threads and determinism settings of the kernel"),
+    Field("recipe", "by part", "what was asked: source, parameters, inputs, library code, versions, device"),
+    Field("recipe_digest", "by part", "the digest of the recipe"),
+    Field("results", "by part", "the recorded values: name, digest, whether declared as measured"),
+    Field("result_digest", "by part", "the digest of all recorded values that are not declared as measured"),
+    Field("seeds", "by part", "the parameters that seed a generator"),
+    Field("rankings", "by part", "the recorded selections: candidates' digest, k, policy, secondary keys, score dtype"),
+    Field("labels", "by part", "the recorded judgements, by digest"),
+    Field("canonical_notebook", "by part", "the digest of the executed notebook without its volatile parts"),
+    Field("environment", "by part", "versions, device, threads and determinism settings of the kernel"),
     Field("commit", "ignored", "the git commit of the workbook, and whether it held changes"),
     Field("rankwork", "informative", "the version of this library"),
     Field("time", "ignored", "start, end and seconds, in UTC"),
@@ -175,3 +177,69 @@ def write(path: Path, manifest: Mapping[str, Any]) -> str:
     data = (json.dumps(manifest, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode()
     path.write_bytes(data)
     return digest_bytes(data)
+
+
+def malformed(manifest: Mapping[str, Any]) -> str | None:
+    """What a manifest from elsewhere has in another form than ours have, None where nothing is.
+
+    >>> malformed({"notebook": 3})
+    'notebook is 3'
+    """
+    for place, fits in _FORMS.items():
+        value: Any = manifest
+        for key in place.split("."):
+            value = value.get(key) if isinstance(value, Mapping) else None
+        if not fits(value):
+            return f"{place} is {value!r:.60}"
+    return None
+
+
+def _is_name(value: Any) -> bool:
+    """Text that a terminal and a path can bear."""
+    return isinstance(value, str) and value.isprintable() and 0 < len(value) <= 200 and not set(value) & set("/\\")
+
+
+def _is_time(value: Any) -> bool:
+    try:
+        return datetime.fromisoformat(value).tzinfo is not None
+    except (TypeError, ValueError):
+        return False
+
+
+def _is_digest(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
+
+
+def _is_mapping(value: Any) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _is_reason(value: Any) -> bool:
+    return value is None or (
+        isinstance(value, Mapping)
+        and isinstance(value.get("type"), str)
+        and isinstance(value.get("message"), str)
+        and type(value.get("cell")) in (int, type(None))
+    )
+
+
+_FORMS: dict[str, Callable[[Any], bool]] = {
+    "notebook": _is_name,
+    "format": lambda value: value == FORMAT,
+    "canonical": lambda value: value == CANONICAL,
+    "status": lambda value: value in get_args(Status),
+    "reason": _is_reason,
+    "recipe.source": _is_digest,
+    "recipe.library": _is_digest,
+    "recipe.device": _is_name,
+    "recipe.parameters": _is_mapping,
+    "recipe.inputs": _is_mapping,
+    "recipe.versions": _is_mapping,
+    "recipe_digest": _is_digest,
+    "result_digest": _is_digest,
+    "time.started": _is_time,
+    "time.ended": _is_time,
+    "time.seconds": lambda value: type(value) in (int, float),
+    "rankwork": _is_name,
+    "files": _is_mapping,
+}

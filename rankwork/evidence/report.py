@@ -4,6 +4,7 @@ nbconvert writes it. The links to script servers are left out, formulas become M
 the browser to load or run anything, whatever a cell's output contains.
 """
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from html import escape
@@ -12,10 +13,15 @@ from typing import Any
 from rankwork.evidence.manifest import RESULT_MIME, SEAL_MIME
 
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:"
+META = f'<meta content="{_POLICY}" http-equiv="Content-Security-Policy"/>'
+_GUARDED = re.compile(
+    r"<!DOCTYPE html>\s*(<html lang=\"en\">\s*<head>)?\s*(<meta charset=\"utf-8\"/>)?\s*"
+    r"(<meta content=\"[^\"<>]*\" name=\"viewport\"/>)?\s*<title>[^<]*</title>\s*" + re.escape(META)
+)
 _TEMPLATE = f"""\
 {{%- extends 'lab/index.html.j2' -%}}
 {{%- block html_head_js -%}}
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+{META}
 {{%- endblock html_head_js -%}}
 {{%- block jupyter_widgets -%}}{{%- endblock jupyter_widgets -%}}
 {{%- block html_head_js_mathjax -%}}{{%- endblock html_head_js_mathjax -%}}
@@ -110,3 +116,12 @@ def _exporter_class() -> Any:
             return str(MarkdownWithMath(renderer=Renderer(escape=False, attachments=attachments)).render(source))
 
     return Exporter
+
+
+def guarded(page: str) -> bool:
+    """Whether a page begins as our reports do: nothing that could run stands before the policy that forbids it.
+
+    >>> guarded("<html><head><script>1</script>"), guarded(f"<!DOCTYPE html><title>x</title>{META}<p>")
+    (False, True)
+    """
+    return _GUARDED.match(page) is not None

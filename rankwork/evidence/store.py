@@ -18,7 +18,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from rankwork.errors import EvidenceError
-from rankwork.evidence import index
+from rankwork.evidence import catalogue
 from rankwork.evidence.moments import moment
 from rankwork.evidence.tags import Tags
 
@@ -58,7 +58,7 @@ class Store:
 
     def entry(self, folder: Path) -> Entry:
         """A record as its own manifest tells it, whatever the index says."""
-        facts = index.facts(read_manifest(folder, missing_ok=True))
+        facts = catalogue.facts(read_manifest(folder, missing_ok=True))
         return Entry(record_id=folder.name, path=str(folder), **facts)
 
     def find(self, prefix: str) -> Path:
@@ -123,7 +123,7 @@ class Store:
 
     def _stored(self) -> Iterator[Entry]:
         tags = Tags(self.root).read()
-        for folder, facts in index.listed(self.root, self._folders()).items():
+        for folder, facts in catalogue.listed(self.root, self._folders()).items():
             yield Entry(record_id=folder.name, path=str(folder), tags=tags.get(folder.name, ()), **facts)
 
     def _in_progress(self) -> Iterator[Entry]:

@@ -5,7 +5,7 @@
 
 import ast
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,10 +61,13 @@ class _Record:
     results: dict[str, Any]
 
 
-def verify(folder: Path) -> Verification:
-    """Check a record folder; EvidenceError only when it has no manifest that can be read."""
+def verify(folder: Path, *, without: Collection[str] = ()) -> Verification:
+    """Check a record folder; EvidenceError only when it has no manifest that can be read.
+
+    The files named in `without` may be missing, as the report is in a reference.
+    """
     kept = read_manifest(folder)
-    checks = [*_files(folder, kept)]
+    checks = [*_files(folder, kept, without)]
     if all(check.holds for check in checks):
         record = _Record(
             folder, kept, *(_json(folder / name) for name in ("notebook.ipynb", "source.ipynb", "results.json"))
@@ -77,7 +80,7 @@ def _json(path: Path) -> dict[str, Any]:
     return dict(json.loads(path.read_bytes()))
 
 
-def _files(folder: Path, kept: Mapping[str, Any]) -> Iterator[Check]:
+def _files(folder: Path, kept: Mapping[str, Any], without: Collection[str]) -> Iterator[Check]:
     """The folder's name, its list of files and each file's bytes."""
     actual = digest_bytes((folder / "manifest.json").read_bytes())
     yield Check(
@@ -88,7 +91,7 @@ def _files(folder: Path, kept: Mapping[str, Any]) -> Iterator[Check]:
     yield Check("fields", not odd, f"missing or unknown: {', '.join(odd)}" if odd else f"all {len(fields)} are there")
     listed = kept.get("files", {})
     present = {path.name for path in folder.iterdir()} - {"manifest.json"}
-    odd = sorted(present ^ set(listed))
+    odd = sorted((present ^ set(listed)) - (set(without) - present))
     yield Check(
         "files", not odd, f"missing or not listed: {', '.join(odd)}" if odd else f"{len(listed)} listed and there"
     )

@@ -10,10 +10,40 @@
 from rankwork.contract.checks import SIX, SIX_RELEVANT, Rows
 from rankwork.rankings import Judgements, Rankings
 
-__all__ = ["FOUR", "FOUR_RELEVANT", "SIX", "SIX_RELEVANT", "four", "six"]
+__all__ = [
+    "CONVENTIONS", "CONVENTIONS_GRADES", "FOUR", "FOUR_RELEVANT", "JAVA", "JAVA_GRADES", "SIX", "SIX_GRADES",
+    "SIX_RELEVANT", "four", "six",
+]  # fmt: skip
 
 FOUR: Rows = (("A", 9.0), ("B", 8.0), ("C", 8.0), ("D", 7.0))
 FOUR_RELEVANT = frozenset({"A", "C"})
+
+SIX_GRADES = {"A": 1, "B": 2, "C": 0, "D": 3}
+"""Grades for the six documents: those of `SIX_RELEVANT` are positive, C was judged and found not relevant."""
+
+CONVENTIONS: dict[str, dict[str, float]] = {
+    "found": {"i": 2.0, "j": 1.0},
+    "tied": {"a": 3.0, "c": 2.0, "b": 2.0, "d": 2.0},
+    "late": {"e": 4.0, "f": 3.0, "g": 2.0, "h": 1.0},
+    "empty": {"a": 1.0},
+}
+CONVENTIONS_GRADES: dict[str, dict[str, float]] = {
+    "found": {"i": 1},
+    "tied": {"b": 0.5, "c": 3, "d": 1},
+    "late": {"h": 2},
+    "empty": {"a": 0},
+    "missing": {"x": 1},
+}
+"""A run and judgements in which the conventions of a protocol decide something: a relevant document on top; three tied
+documents of different grade, one of them between 0 and 1; a relevant document at rank 4; a list of one document without
+a relevant one; and a query without a result."""
+
+JAVA: dict[str, dict[str, float]] = {
+    "q-1": {"c-noise": 4.0, "c-g1": 3.0, "c-zgc": 2.0, "c-other": 1.0},
+    "q-2": {"c-virtual-thread": 2.0, "c-noise": 1.0},
+}
+JAVA_GRADES = {"q-1": {"c-g1": 3, "c-zgc": 2, "c-jdk21": 1}, "q-2": {"c-virtual-thread": 3}}
+"""Two questions about Java; under the protocol `java` Hit@3 is 1.000, Recall@3 .833, MRR .750 and nDCG@3 .815."""
 
 
 def four() -> tuple[Rankings, Judgements]:

@@ -7,11 +7,8 @@ line by line, which gives the right answer or names the line.
 
 import gzip
 import os
-import re
-import zlib
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwork.errors import ContractError, InputError
-from rankwork.inputs.arrow_text import ArrowText, numbers_of
+from rankwork.inputs.packed_text import PackedText
+from rankwork.inputs.text_blocks import blocks, whole_text
+from rankwork.inputs.trec_columns import JUDGEMENTS, RUN, Gathering, Part, part_of
+from rankwork.inputs.trec_lines import EXACT, all_rows, rows_of, whole_if_exact
 from rankwork.rankings import Columns, Duplicates, Judgements, Negatives, Rankings
 
-_RUN = ("query", "Q0", "document", "rank", "score", "tag")
-_JUDGEMENTS = ("query", "iteration", "document", "grade")
-_NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-_INTEGER = re.compile(rb"[+-]?[0-9]+")
-_NOT_FINITE = {b"nan", b"inf", b"infinity"}
-_BLOCK = 2**20  # bytes parsed at a time: what a processor's cache holds
-_EXACT = 2**53  # integers up to here are exact in float64
+__all__ = ["parts_of_file", "read_judgements", "read_run", "run_lines", "write_run"]
 
 
 def read_run(path: str | os.PathLike[str], *, ranks: bool = False, duplicates: Duplicates = "refuse") -> Rankings:
@@ -39,11 +33,11 @@ def read_run(path: str | os.PathLike[str], *, ranks: bool = False, duplicates: D
     rank that is not a finite number, a document twice in one query (with `duplicates="keep_first"` the one that scores
     highest stays), a file that is empty, truncated or not UTF-8.
     """
-    columns = _fast_columns(path, _RUN, ranks)
+    columns = _fast_columns(path, RUN, ranks, duplicates == "refuse")
     if columns is not None:
         with suppress(ContractError):
             return Rankings.of_columns(*columns, duplicates=duplicates)
-    rows = _careful_rows(*_text_of(path), _RUN, ranks, duplicates == "refuse")
+    rows = all_rows(*whole_text(path), RUN, ranks, duplicates == "refuse")
     return Rankings.of_columns(rows.columns, rows.scores(), rows.ranks if ranks else None, duplicates=duplicates)
 
 
@@ -55,14 +49,14 @@ def read_judgements(
     A negative grade means unjudged: the row is left out and counted in `negatives`, or with `negative="refuse"` an
     InputError. InputErrors as for `read_run`.
     """
-    columns = _fast_columns(path, _JUDGEMENTS, False)
+    columns = _fast_columns(path, JUDGEMENTS, False, duplicates == "refuse")
     if columns is not None:
         with suppress(ContractError):
             return Judgements.of_columns(
-                columns[0], _whole_if_exact(columns[1]), negative=negative, duplicates=duplicates
+                columns[0], whole_if_exact(columns[1]), negative=negative, duplicates=duplicates
             )
-    rows = _careful_rows(*_text_of(path), _JUDGEMENTS, False, duplicates == "refuse", negative == "refuse")
-    grades = _whole_if_exact(rows.scores())
+    rows = all_rows(*whole_text(path), JUDGEMENTS, False, duplicates == "refuse", negative == "refuse")
+    grades = whole_if_exact(rows.scores())
     return Judgements.of_columns(rows.columns, grades, negative=negative, duplicates=duplicates)
 
 
@@ -116,227 +110,31 @@ def _written(scores: NDArray[Any]) -> list[str]:
     return [repr(score) for score in wide.tolist()]
 
 
-def _text_of(path: str | os.PathLike[str]) -> tuple[str, bytes]:
-    """The name of a file, for messages, and its text in bytes: unpacked, no byte order mark, lines ended alike."""
-    name = Path(path).name
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"{name} cannot be read: {error.strerror}") from error
-    data = _unpacked(name, data).removeprefix(b"\xef\xbb\xbf")
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise InputError(f"{name} is UTF-16 text: it must be UTF-8")
-    if b"\r" in data:
-        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    if not data or data.isspace():
-        raise InputError(f"{name} is empty")
-    return name, data
+def _fast_columns(
+    path: str | os.PathLike[str], names: tuple[str, ...], ranks: bool, unique: bool
+) -> tuple[Columns, NDArray[np.float64], NDArray[np.int64] | None] | None:
+    """The coded columns, numbers and ranks of a file; None if there are none, or if numbers need all their digits."""
+    gathering = Gathering(ranks)
+    for part in parts_of_file(path, names, ranks, unique):
+        if not (np.abs(part.numbers) < EXACT).all():
+            return None
+        gathering.add(part)
+    return gathering.columns() if len(gathering) else None
 
 
-def _unpacked(name: str, data: bytes) -> bytes:
-    if not data.startswith(b"\x1f\x8b"):
-        return data
-    try:
-        return gzip.decompress(data)
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{name} is a gzip file that is truncated or damaged: {error}") from error
+def parts_of_file(path: str | os.PathLike[str], names: tuple[str, ...], ranks: bool, unique: bool) -> Iterator[Part]:
+    """The rows of a file, a block of lines at a time. InputError for a line that cannot be read."""
+    name, line = Path(path).name, 1
+    for block in blocks(path):
+        part = part_of(block, names, ranks)
+        yield _careful_part(name, block, names, ranks, unique, line) if part is None else part
+        line += int(np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n")))
 
 
-def _fast_columns(path: str | os.PathLike[str], names: tuple[str, ...], ranks: bool) -> tuple[Any, ...] | None:
-    """The columns and numbers of well-formed text, and the ranks of a run; None if it must be read line by line."""
-    import pyarrow as pa
-
-    try:
-        table = _parsed(_readable(path), names, ranks)
-        columns = _coded(table)
-    except (pa.ArrowInvalid, pa.ArrowCapacityError):
-        return None
-    scores = numbers_of(table[names[-1] if "grade" in names else "score"].combine_chunks())
-    if not len(scores) or not (np.abs(scores) < _EXACT).all():
-        return None
-    rank_column = numbers_of(table["rank"].combine_chunks()) if ranks else None
-    return (columns, scores, rank_column) if "rank" in names else (columns, scores)
-
-
-def _readable(path: str | os.PathLike[str]) -> Any:
-    """What the reader of columns takes: a plain file itself, which then need not be held, or the text made plain."""
-    import pyarrow as pa
-
-    if _is_plain(path):
-        return pa.OSFile(os.fspath(path))
-    text = _normalised(_text_of(path)[1])
-    if b"\0" in text:
-        raise pa.ArrowInvalid("a NUL")
-    return pa.py_buffer(text)
-
-
-def _normalised(text: bytes) -> bytes:
-    """The text with exactly one space between fields, and no comments."""
-    for space in (b"\t", b"\v", b"\f"):
-        if space in text:
-            text = text.replace(space, b" ")
-    while b"  " in text:
-        text = text.replace(b"  ", b" ")
-    for edge in (b" \n", b"\n "):
-        if edge in text:
-            text = text.replace(edge, b"\n")
-    text = text.strip(b" ")
-    if text.startswith(b"#") or b"\n#" in text:
-        text = re.sub(rb"(?m)^#[^\n]*\n?", b"", text)
-    return text
-
-
-def _is_plain(path: str | os.PathLike[str]) -> bool:
-    """Whether a file has one space between fields and no comment, control character or byte order mark."""
-    before = b"\n"
-    try:
-        with open(path, "rb") as file:
-            while part := file.read(_BLOCK):
-                if not _is_plain_part(before + part):
-                    return False
-                before = part[-1:]
-            return file.tell() > 0 and before != b" "
-    except OSError:
-        return False
-
-
-def _is_plain_part(part: bytes) -> bool:
-    if (b"#" in part and b"\n#" in part) or part.startswith(b"\n\xef\xbb\xbf"):
-        return False
-    values = np.frombuffer(part, np.uint8)
-    space = values <= ord(" ")
-    control = np.count_nonzero(values < ord(" ")) > np.count_nonzero(values == ord("\n"))
-    return not control and not (space[1:] & space[:-1]).any()
-
-
-def _parsed(source: Any, names: tuple[str, ...], ranks: bool) -> Any:
-    import pyarrow as pa
-    from pyarrow import csv
-
-    coded = pa.dictionary(pa.int32(), pa.string())
-    types = {"query": coded, "document": pa.string(), "score": pa.float64(), "grade": pa.float64(), "rank": pa.int64()}
-    wanted = [name for name in names if name in types and (name != "rank" or ranks)]
-    return csv.read_csv(
-        source,
-        read_options=csv.ReadOptions(column_names=list(names), use_threads=False, block_size=_BLOCK),
-        parse_options=csv.ParseOptions(delimiter=" ", quote_char=False),
-        convert_options=csv.ConvertOptions(
-            column_types=types, include_columns=wanted, null_values=[], strings_can_be_null=False
-        ),
-    )
-
-
-def _coded(table: Any) -> Columns:
-    """Documents are coded after parsing, all at once: many small dictionaries would have to be united."""
-    query = table["query"].unify_dictionaries().combine_chunks()
-    document = table["document"].combine_chunks().dictionary_encode()
-    documents, codes = ArrowText(document.dictionary), numbers_of(document.indices)
-    return Columns(query.dictionary.to_pylist(), numbers_of(query.indices), documents, codes)
-
-
-def _whole_if_exact(values: NDArray[Any]) -> NDArray[Any]:
-    """Grades as integers if all of them are."""
-    if values.dtype.kind == "f" and (values == np.floor(values)).all() and (np.abs(values) < _EXACT).all():
-        return values.astype(np.int64)
-    return values
-
-
-@dataclass
-class _Rows:
-    """What the careful reader has gathered so far."""
-
-    queries: list[str] = field(default_factory=list)
-    documents: list[str] = field(default_factory=list)
-    numbers: list[bytes] = field(default_factory=list)
-    ranks: list[int] = field(default_factory=list)
-    lines: dict[tuple[str, str], int] = field(default_factory=dict)
-
-    @property
-    def columns(self) -> Columns:
-        return Columns.of(self.queries, self.documents)
-
-    def scores(self) -> NDArray[Any]:
-        """float64, or int64 if all are integers, one of them beyond 2**53, and all fit."""
-        values = np.array([float(number) for number in self.numbers])
-        if (np.abs(values) < _EXACT).all() or not all(_INTEGER.fullmatch(number) for number in self.numbers):
-            return values
-        try:
-            return np.array([int(number) for number in self.numbers], np.int64)
-        except OverflowError:
-            return values
-
-
-def _careful_rows(
-    name: str, text: bytes, names: tuple[str, ...], ranks: bool, unique: bool, positive: bool = False
-) -> _Rows:
-    """Every row of the text, or an InputError that names the first line that cannot be one."""
-    rows = _Rows()
-    for number, line in enumerate(text.split(b"\n"), 1):
-        fields = line.split()
-        if fields and not fields[0].startswith(b"#"):
-            _take(rows, f"{name} line {number}", number, fields, names, ranks, unique, positive)
-    if not rows.queries:
-        raise InputError(f"{name} is empty: it holds comments only")
-    return rows
-
-
-def _take(
-    rows: _Rows, place: str, number: int, fields: list[bytes], names: tuple[str, ...], ranks: bool, unique: bool,
-    positive: bool,
-) -> None:  # fmt: skip
-    if any(b"\0" in part for part in fields):
-        raise InputError(f"{place}: there is a NUL byte in it")
-    _check_count(place, fields, names)
-    noun = "score" if "score" in names else "grade"
-    value = _checked_number(place, noun, fields[names.index(noun)])
-    if positive and float(value) < 0:
-        raise InputError(f"{place}: grade {value.decode()} is negative")
-    query, document = (_decoded(place, part, fields[names.index(part)]) for part in ("query", "document"))
-    earlier = rows.lines.setdefault((query, document), number)
-    if unique and earlier != number:
-        raise InputError(f"{place}: document {document!r} of query {query!r} was given on line {earlier} already")
-    rows.queries.append(query)
-    rows.documents.append(document)
-    rows.numbers.append(value)
-    if ranks:
-        rows.ranks.append(_checked_rank(place, fields[names.index("rank")]))
-
-
-def _check_count(place: str, fields: list[bytes], names: tuple[str, ...]) -> None:
-    wanted = f"{len(names)} fields ({' '.join(names)})"
-    if len(fields) < len(names):
-        raise InputError(f"{place}: expected {wanted}, got {len(fields)}")
-    if len(fields) > len(names) and (names != _RUN or _looks_shifted(fields)):
-        raise InputError(f"{place}: expected {wanted}, got {len(fields)}; an ID must not hold a space")
-
-
-def _looks_shifted(fields: list[bytes]) -> bool:
-    """Whether a space inside an ID can have moved the fields: rank is no integer, or the tag looks like a score."""
-    return not _INTEGER.fullmatch(fields[3]) or _NUMBER.fullmatch(fields[5]) is not None
-
-
-def _checked_number(place: str, noun: str, value: bytes) -> bytes:
-    if value.lower().lstrip(b"+-") in _NOT_FINITE:
-        raise InputError(f"{place}: {noun} {_shown(value)} is not finite")
-    if not _NUMBER.fullmatch(value):
-        raise InputError(f"{place}: {noun} {_shown(value)} is not a number")
-    if float(value) in (float("inf"), float("-inf")):
-        raise InputError(f"{place}: {noun} {_shown(value)} is beyond the range of float64")
-    return value
-
-
-def _checked_rank(place: str, value: bytes) -> int:
-    if not _INTEGER.fullmatch(value) or not -(2**63) <= int(value) < 2**63:
-        raise InputError(f"{place}: rank {_shown(value)} is not an integer")
-    return int(value)
-
-
-def _decoded(place: str, noun: str, value: bytes) -> str:
-    try:
-        return value.decode()
-    except UnicodeDecodeError as error:
-        raise InputError(f"{place}: {noun} ID {_shown(value)} is not UTF-8") from error
-
-
-def _shown(value: bytes) -> str:
-    return repr(value[:40].decode(errors="backslashreplace") + ("…" if len(value) > 40 else ""))
+def _careful_part(name: str, block: bytes, names: tuple[str, ...], ranks: bool, unique: bool, line: int) -> Part:
+    rows = rows_of(name, block, names, ranks, unique, first_line=line)
+    queries: dict[str, int] = {}
+    codes = [queries.setdefault(query, len(queries)) for query in rows.queries]
+    numbers = np.array([float(number) for number in rows.numbers], np.float64)
+    rank_column = np.array(rows.ranks, np.int64) if ranks else None
+    return Part(list(queries), np.array(codes, np.int32), PackedText.of(rows.documents), numbers, rank_column)

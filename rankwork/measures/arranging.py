@@ -55,13 +55,21 @@ class Arrangement:
         """The sum of one value a document for each list, added in the order of places: equal lists give equal sums."""
         return sums_by(self.list_of, values, len(self.query))
 
+    @property
+    def _opens(self) -> Bools:
+        first = np.ones(len(self.list_of), bool)
+        first[1:] = self.list_of[1:] != self.list_of[:-1]
+        return first
+
+    @property
+    def stretches(self) -> Ints:
+        """How many documents each list has that has any, in the order in which the lists stand here."""
+        return np.diff(np.append(np.flatnonzero(self._opens), len(self.list_of)))
+
     def seen_before(self, counted: Bools) -> Ints:
         """How many of the counted documents stand earlier in the same list, for each document; int64[n]."""
         running: Ints = np.cumsum(counted) - counted
-        first = np.ones(len(running), bool)
-        first[1:] = self.list_of[1:] != self.list_of[:-1]
-        sizes = np.diff(np.append(np.flatnonzero(first), len(running)))
-        at_start: Ints = np.repeat(running[first], sizes)
+        at_start: Ints = np.repeat(running[self._opens], self.stretches)
         return running - at_start
 
 

@@ -8,7 +8,6 @@ R@3      R(rel=1)@3        1    0.6667  0.6667    0.7778  1.0000  0.1571
 R@3: the cut splits a tie group in 1 of 1 queries; 1 have a range, the widest .3333 (q).
 """
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,7 +23,7 @@ from rankwork.measures.means import Mean, Slices, Weights, mean_of, slices_of, w
 from rankwork.measures.names import Measure, definition_of, parse
 from rankwork.measures.values import FIELDS, Bools, Setting, Values, by_protocol, examples
 from rankwork.protocol import Protocol
-from rankwork.rankings import Duplicates, Judgements, Rankings, check_order
+from rankwork.rankings import Duplicates, Judgements, Negatives, Rankings, check_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
 AUDIT_ORDERS = ("id_asc", "id_desc", "rank", "input", "inclusive")
 _PARTS = ("above", "tied", "slots", "relevant_above", "relevant_tied", "retrieved", "returned")
 
-Run = Rankings | Mapping[str, Mapping[Any, Any]] | str | os.PathLike[str]
-Judged = Judgements | Mapping[str, Mapping[Any, Any]] | str | os.PathLike[str]
+Run = Any  # Rankings, a dict of dicts, a table, or a file's path: see rankwork.inputs.sources
+Judged = Any  # Judgements, a dict of dicts, a table, or the path of a file or of a BEIR folder
 
 
 def audit(
@@ -47,9 +46,10 @@ def audit(
 ) -> "Audit":
     """Every measure for every judged query: contract, min, expected, max and std over all orders of equal scores.
 
-    `run` and `judgements` are `Rankings` and `Judgements`, dicts of dicts, or TREC files. `order` says how ties are
-    ordered (`id_asc`, `id_desc`, `rank`, `input`, `inclusive`), None as the protocol does. `depth` declares that lists
-    of that length were cut there: what the cut hides is then null, with its bounds.
+    `run` and `judgements` are `Rankings` and `Judgements`, dicts of dicts, tables, or files: see
+    `rankwork.inputs.sources`. `order` says how ties are ordered (`id_asc`, `id_desc`, `rank`, `input`, `inclusive`),
+    None as the protocol does. `depth` declares that lists of that length were cut there: what the cut hides is then
+    null, with its bounds.
 
     ContractError for an unknown measure, protocol, order or depth; InputError for a file that cannot be read, for what
     the protocol refuses, and where run and judgements have no query in common.
@@ -57,35 +57,36 @@ def audit(
     >>> audit({"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1}}, ["R@1"]).to_json()["per_query"]["q"]["R@1"]
     {'contract': 1.0, 'min': 0.0, 'expected': 0.5, 'max': 1.0, 'std': 0.5, 'reason': None}
     """
-    asked = _parsed(measures)
+    asked = parsed(measures)
     setting = setting_of(joined_run(run, judgements, protocol, order), protocol, order, depth)
     return Audit(setting, {name: _result(name, measure, setting) for name, measure in asked.items()})
 
 
 def joined_run(run: Run, judgements: Judged, protocol: str | Protocol, order: str | None) -> Joined:
     """The run and the judgements, read as the protocol reads them, and joined. Errors as for `audit`."""
-    conventions, chosen = _conventions(protocol, order)
+    conventions, chosen = conventions_of(protocol, order)
     return Joined.of(_rankings(run, conventions, chosen), _judgements(judgements, conventions))
 
 
 def read_judged(judgements: Judged, protocol: str | Protocol) -> Judgements:
     """The judgements as the protocol reads them, to be used for several runs. Errors as for `audit`."""
-    return _judgements(judgements, _conventions(protocol, None)[0])
+    return _judgements(judgements, conventions_of(protocol, None)[0])
 
 
 def read_ranked(run: Run, protocol: str | Protocol, order: str | None) -> Rankings:
     """The run as the protocol reads it, with its rank column where the order needs it. Errors as for `audit`."""
-    return _rankings(run, *_conventions(protocol, order))
+    return _rankings(run, *conventions_of(protocol, order))
 
 
 def setting_of(joined: Joined, protocol: str | Protocol, order: str | None, depth: int | None) -> Setting:
     """What measures are evaluated on. Errors as for `audit`."""
-    conventions, chosen = _conventions(protocol, order)
+    conventions, chosen = conventions_of(protocol, order)
     _check_depth(depth, joined)
     return Setting(joined, conventions, chosen, depth)
 
 
-def _conventions(protocol: str | Protocol, order: str | None) -> tuple[Protocol, str]:
+def conventions_of(protocol: str | Protocol, order: str | None) -> tuple[Protocol, str]:
+    """The protocol by its name, and the order of ties: its own, or the one asked for. Errors as for `audit`."""
     conventions = Protocol.named(protocol) if isinstance(protocol, str) else protocol
     chosen = conventions.order if order is None else order
     check_order(chosen, AUDIT_ORDERS)
@@ -147,6 +148,11 @@ class Audit:
         setting = setting_of(self.setting.joined, self.setting.protocol, order, self.setting.depth)
         asked = {name: parse(name) for name in self.results}
         return self if order == self.order else Audit(setting, {n: _result(n, m, setting) for n, m in asked.items()})
+
+    def of_run(self, run: Rankings) -> "Audit":
+        """The same measures, judgements and conventions for other rankings. Errors as for `audit`."""
+        judgements, protocol = self.setting.joined.judgements, self.setting.protocol
+        return audit(run, judgements, list(self.results), protocol=protocol, order=self.order, depth=self.setting.depth)
 
     def mean(self, name: str, *, weights: Weights | None = None, among: Iterable[str] | None = None) -> Mean:
         """The mean of a measure: each query alike, or by `weights`, such as how often it is asked.
@@ -252,7 +258,8 @@ class Audit:
 _HEAD = ("measure", "resolved", "queries", *FIELDS)
 
 
-def _parsed(measures: Iterable[str | Measure] | str | Measure) -> dict[str, Measure]:
+def parsed(measures: Iterable[str | Measure] | str | Measure) -> dict[str, Measure]:
+    """The measures by the names they were asked for. Errors as for `audit`."""
     asked = [measures] if isinstance(measures, str | Measure) else list(measures)
     if not asked:
         raise ContractError("there must be at least one measure, such as R@10")
@@ -260,34 +267,18 @@ def _parsed(measures: Iterable[str | Measure] | str | Measure) -> dict[str, Meas
 
 
 def _rankings(run: Run, protocol: Protocol, order: str) -> Rankings:
-    duplicates: Duplicates = "keep_first" if protocol.duplicates == "keep_first" else "refuse"
-    if isinstance(run, Rankings):
-        return run
-    if isinstance(run, Mapping):
-        return Rankings.from_dicts(run, duplicates=duplicates)
-    from rankwork.inputs.trec import read_run
+    from rankwork.inputs.sources import read_run
 
-    return read_run(_path(run, "run"), ranks=order == "rank", duplicates=duplicates)
+    duplicates: Duplicates = "keep_first" if protocol.duplicates == "keep_first" else "refuse"
+    return read_run(run, ranks=order == "rank", duplicates=duplicates)
 
 
 def _judgements(judgements: Judged, protocol: Protocol) -> Judgements:
+    from rankwork.inputs.sources import read_judgements
+
     duplicates: Duplicates = "keep_first" if protocol.duplicates == "keep_first" else "refuse"
-    if isinstance(judgements, Judgements):
-        return judgements
-    if isinstance(judgements, Mapping):
-        negative = protocol.negative_grade == "unjudged"
-        return Judgements.from_dicts(judgements, negative="unjudged" if negative else "refuse", duplicates=duplicates)
-    from rankwork.inputs.trec import read_judgements
-
-    refuse = protocol.negative_grade == "refuse"
-    path = _path(judgements, "judgements")
-    return read_judgements(path, negative="refuse" if refuse else "unjudged", duplicates=duplicates)
-
-
-def _path(value: Any, noun: str) -> str | os.PathLike[str]:
-    if isinstance(value, str | os.PathLike):
-        return value
-    raise InputError(f"{noun} must be a file's path, a dict of dicts, or {noun.title()}; got {type(value).__name__}")
+    everywhere: dict[str, Negatives] = {"unjudged": "unjudged", "refuse": "refuse"}
+    return read_judgements(judgements, negative=everywhere.get(protocol.negative_grade), duplicates=duplicates)
 
 
 def _check_depth(depth: int | None, joined: Joined) -> None:

@@ -29,7 +29,7 @@ def score(measure: Measure, setting: Setting, arranged: Arrangement) -> Floats:
     """The sum over ranks of the chance to stop there, over the rank."""
     found = arranged.only(by_gain(measure, arranged.grade) & arranged.within)
     stop = stop_chance(measure, found.grade)
-    passed = _passed_before(stop, found.count())
+    passed = _passed_before(stop, found.stretches)
     return found.sum(passed * stop / (found.place + 1))
 
 

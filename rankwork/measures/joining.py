@@ -50,7 +50,7 @@ class Joined:
     def of(cls, run: Rankings, judgements: Judgements) -> "Joined":
         """Join them. InputError if one is empty, if their IDs are of two kinds, or if no judged query has a result."""
         lists = np.array([run.query_index.get(query, -1) for query in judgements.queries], np.int64)
-        _check(run, judgements, lists)
+        check_joined(run, judgements, lists)
         pairs, judged = _judged_pairs(run, judgements, lists)
         rows, at = _rows_of_pairs(run, pairs)
         hit_judged = judged[at]
@@ -294,7 +294,8 @@ def _part(lists: _L, query: int, rows: slice, **columns: Any) -> _L:
     return replace(lists, queries=(lists.queries[query],), offsets=offsets, codes=lists.codes[rows], **columns)
 
 
-def _check(run: Rankings, judgements: Judgements, lists: Ints) -> None:
+def check_joined(run: Rankings, judgements: Judgements, lists: Ints) -> None:
+    """InputError if one is empty, if their IDs are of two kinds, or if no judged query has a result."""
     if not len(run):
         raise InputError("the run is empty: no query has a result")
     if not judgements.queries:

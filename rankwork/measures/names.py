@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
 from numpy.typing import NDArray
@@ -132,9 +133,16 @@ def known() -> dict[str, Definition]:
     """The definition of every name and alias: those of all files of this package that define a measure."""
     import rankwork.measures as package
 
-    modules = (import_module(f"{package.__name__}.{info.name}") for info in pkgutil.iter_modules(package.__path__))
-    definitions = [module.DEFINITION for module in modules if hasattr(module, "DEFINITION")]
+    names = [f"{package.__name__}.{info.name}" for info in pkgutil.iter_modules(package.__path__)]
+    definitions = [import_module(name).DEFINITION for name in names if _defines_measure(name)]
     return {name: definition for definition in definitions for name in (definition.name, *definition.aliases)}
+
+
+def _defines_measure(module: str) -> bool:
+    """Whether a module's source has a definition; the others are not loaded, which would take longer than an audit."""
+    spec = find_spec(module)
+    read: Callable[[str], str | None] = getattr(spec and spec.loader, "get_source", lambda name: None)
+    return "\nDEFINITION = " in (read(module) or "")
 
 
 def relevance_threshold(value: Any) -> str | None:

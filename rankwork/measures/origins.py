@@ -159,10 +159,40 @@ def by_order(audit: Audit) -> dict[str, dict[str, float | None]]:
     {'R@1': {'id_asc': 1.0, 'id_desc': 0.0, 'input': 0.0}}
     """
     orders = ["id_asc", "id_desc", "input"] + (["rank"] if audit.setting.joined.run.ranks is not None else [])
+    if not any(result.widths.any() for result in audit.results.values()):
+        return {name: dict.fromkeys(orders, result.mean.contract) for name, result in audit.results.items()}
     columns = {order: audit.reordered(order) for order in orders}
     return {
         name: {order: found.result(name).mean.contract for order, found in columns.items()} for name in audit.results
     }
+
+
+def by_evaluator(audit: Audit) -> dict[str, dict[str, float | None]]:
+    """Each measure's mean by the order in which an evaluator resolves ties, and the type in which it compares scores.
+
+    Only what ties do is changed: every other convention stays that of the audit. pytrec_eval compares in float32, and
+    so does ir_measures, which asks it; but RR@k ir_measures computes itself, in float64 and by ascending IDs.
+
+    >>> from rankwork.measures.auditing import audit
+    >>> found = by_evaluator(audit({"q": {"b": 1.0, "a": 1.0}}, {"q": {"a": 1}}, ["RR", "RR@10"]))
+    >>> found["trec_eval"], found["ir_measures"]
+    ({'RR': 0.5, 'RR@10': 0.5}, {'RR': 0.5, 'RR@10': 1.0})
+    """
+    orders = {order: _means(audit.reordered(order)) for order in ("id_asc", "id_desc", "input")}
+    narrow = audit.of_run(_as_float32(audit.setting.joined.run))
+    descending = _means(narrow.reordered("id_desc"))
+    cut_rr = {name for name, result in audit.results.items() if result.resolved.name == "RR" and result.resolved.cutoff}
+    return {
+        "the contract": orders["id_asc"],
+        "trec_eval": orders["id_desc"],
+        "pytrec_eval": descending,
+        "ir_measures": {name: (orders["id_asc"] if name in cut_rr else descending)[name] for name in audit.results},
+        "the file": orders["input"],
+    }
+
+
+def _means(audit: Audit) -> dict[str, float | None]:
+    return {name: result.mean.contract for name, result in audit.results.items()}
 
 
 def notes(run: Rankings) -> list[str]:

@@ -3,7 +3,8 @@
 >>> asked = Asked(("R@1",))
 >>> found = asked.audit({"run": {"q": {"b": 1.0, "a": 1.0}}}, {"q": {"a": 1}})
 >>> print(text_of(found, asked).splitlines()[-1])
-R@1 by other orders: trec_eval (id_desc) 0.0000, ir_measures 0.0000, the file (input) 0.0000.
+R@1 as ties are resolved by the contract 1.0000, trec_eval 0.0000, pytrec_eval 0.0000, ir_measures 0.0000,
+  the file 0.0000.
 """
 
 from collections.abc import Mapping
@@ -13,7 +14,6 @@ from typing import Any
 
 from rankwork.measures import origins
 from rankwork.measures.auditing import Audit, Judged, Run, audit, read_judged, read_ranked
-from rankwork.measures.names import parse
 from rankwork.measures.systems import Systems, systems
 from rankwork.rankings import Rankings
 
@@ -96,13 +96,19 @@ def _about_scores(found: Audit) -> list[str]:
 
 
 def _about_orders(found: Audit) -> list[str]:
-    """Where each measure's mean lies by the orders that evaluators use, for those that the order can move."""
+    """Where each measure's mean lies as evaluators resolve ties, for those that this can move."""
+    run = found.setting.joined.run
+    if not _has_ranges(found) and run.scores.dtype.kind != "f":
+        return []
+    habits = origins.by_evaluator(found)
     lines = []
-    for name, values in origins.by_order(found).items():
+    for name in found.results:
+        values = {who: means[name] for who, means in habits.items()}
         if len(set(values.values())) > 1:
-            cut_rr = parse(name).name == "RR" and parse(name).cutoff is not None
-            shown = [("trec_eval (id_desc)", "id_desc"), ("ir_measures", "id_asc" if cut_rr else "id_desc")]
-            shown += [("the file (input)", "input"), ("the rank column", "rank")]
-            parts = [f"{who} {values[order]:.4f}" for who, order in shown if values.get(order) is not None]
-            lines.append(f"{name} by other orders: {', '.join(parts)}.")
+            parts = [f"{who} {value:.4f}" for who, value in values.items() if value is not None]
+            lines.append(f"{name} as ties are resolved by {', '.join(parts)}.")
     return lines
+
+
+def _has_ranges(found: Audit) -> bool:
+    return any(result.widths.any() for result in found.results.values())
