@@ -15,7 +15,7 @@ ENGINE = "rankwork"
 SCHEME = "scratch:"
 """The beginning of an output path that `WholeFiles` writes."""
 
-_SHARE = 0.05
+_SHARE, _FREE = 0.05, 0.25
 
 
 def install() -> None:
@@ -39,19 +39,22 @@ def install() -> None:
 
 
 class Sparing:
-    """Calls `save`, unless that would take more than a twentieth of the time that passes."""
+    """Calls `save`, unless saving has taken more than a quarter of a second and a twentieth of the time that passed.
+
+    So small notebooks are saved around every cell, and large ones as often as it is worth.
+    """
 
     def __init__(self, save: Callable[..., None]) -> None:
         self.save = save
-        self.due = 0.0
+        self.begun = time.monotonic()
+        self.spent = 0.0
 
     def __call__(self, **changed: Any) -> None:
         """Save now, or leave it to a later call."""
         started = time.monotonic()
-        if started >= self.due:
+        if self.spent <= _FREE + _SHARE * (started - self.begun):
             self.save(**changed)
-            ended = time.monotonic()
-            self.due = ended + (ended - started) / _SHARE
+            self.spent += time.monotonic() - started
 
 
 class WholeFiles:
