@@ -723,10 +723,12 @@ def _ratio_panel(axes: "Axes", records: Sequence[Mapping[str, Any]]) -> None:
 
 def _logarithmic(axes: "Axes", places: Sequence[int]) -> None:
     """Both axes logarithmic and in plain numbers, with a tick at each of the places."""
-    from matplotlib.ticker import NullFormatter, NullLocator
+    from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
     axes.set_xscale("log")
     axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 50 * low else (1,)))
     axes.set_xticks(places, [f"{place:,}" for place in places])
     axes.xaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
