@@ -51,6 +51,19 @@ def test_a_measured_value_is_kept_and_stays_out_of_the_result_digest(tmp_path: P
     assert first["canonical_notebook"] == second["canonical_notebook"]
 
 
+def test_a_cell_that_shows_what_was_measured_says_so_by_its_tag(tmp_path: Path) -> None:
+    """Its other outputs stay out of the canonical notebook; without the tag they would differ."""
+    path = workbook(tmp_path, RECORD + "import time\nprint(time.time_ns())\nrecord('k', k)")
+    assert run(path)[1]["canonical_notebook"] != run(path)[1]["canonical_notebook"]
+    notebook = json.loads(path.read_text())
+    notebook["cells"][1]["metadata"]["tags"] = ["measured"]
+    path.write_text(json.dumps(notebook))
+    (first, one), (_, two) = run(path), run(path)
+    assert one["canonical_notebook"] == two["canonical_notebook"]
+    assert "record" in (first.path / "notebook.ipynb").read_text()
+    assert verify(first.path)
+
+
 def test_the_same_request_from_another_folder_and_hash_seed_gives_equal_digests(tmp_path: Path) -> None:
     source = RECORD + "record('k', k)\nrecord('order', list({'a', 'b', 'c', 'd'}))\nprint(open(name).read())"
     schema = {**SCHEMA, "properties": {**SCHEMA["properties"], "name": {"type": "string", "format": "input"}}}

@@ -23,6 +23,9 @@ CANONICAL = 1
 RESULT_MIME = "application/vnd.rankwork.result+json"
 SEAL_MIME = "application/vnd.rankwork.seal+json"
 
+MEASURED_TAG = "measured"
+"""The tag of cells that show what was measured: of their outputs only recorded values can be compared."""
+
 Comparison = Literal["exact", "by part", "informative", "ignored"]
 Status = Literal["complete", "failed", "timeout", "killed", "kernel_died"]
 
@@ -117,7 +120,8 @@ def source_digest(notebook: Mapping[str, Any]) -> str:
 def canonical_notebook(notebook: Mapping[str, Any]) -> dict[str, Any]:
     """An executed notebook without what differs between two equal executions.
 
-    Left out: metadata, execution counters, cell IDs, stderr, the nonce and what is declared as measured.
+    Left out: metadata, execution counters, cell IDs, stderr, the nonce and what is declared as measured, by a recorded
+    value or by the tag of a cell.
     """
     cells = [
         [cell["cell_type"], _without_nonce(text_of(cell)), [_canonical_output(o) for o in _kept_outputs(cell)]]
@@ -131,7 +135,10 @@ def _without_nonce(source: str) -> str:
 
 
 def _kept_outputs(cell: Mapping[str, Any]) -> list[Any]:
-    return [output for output in cell.get("outputs", ()) if output.get("name") != "stderr"]
+    kept = [output for output in cell.get("outputs", ()) if output.get("name") != "stderr"]
+    if MEASURED_TAG not in cell["metadata"].get("tags", ()):
+        return kept
+    return [output for output in kept if RESULT_MIME in output.get("data", ())]
 
 
 def _canonical_output(output: Mapping[str, Any]) -> Any:
