@@ -80,7 +80,7 @@ def test_the_peak_is_that_of_the_process_alone(files: speed.Files) -> None:
 
 def test_an_evaluator_that_is_not_here_or_fails_says_so(files: speed.Files) -> None:
     absent = speed.Evaluator("no_such_module", "pip install it", 0.5, "")
-    broken = speed.Evaluator("json", "part of Python", 0.5, "raise ValueError('at /home/someone/x')")
+    broken = speed.Evaluator("json", "part of Python", 0.5, "raise ValueError('at /opt/somewhere/x')")
     _, first, second = speed.compare_evaluators(files, evaluators=[speed.EVALUATORS[0], absent, broken])
     assert first["note"] == "not installed here: pip install it"
     assert second["note"] == "ended with code 1: ValueError: at PATH"

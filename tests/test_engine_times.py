@@ -35,7 +35,7 @@ def test_a_process_that_does_not_end_is_given_up(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_process_that_dies_tells_its_last_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(times, "_PROGRAM", "raise SystemExit('no memory left in /home/someone/data')")
+    monkeypatch.setattr(times, "_PROGRAM", "raise SystemExit('no memory left in /opt/somewhere/data')")
     (found,) = times.engine_times(["heapq.nlargest of"], n=100, k=3)
     assert found["note"] == "the process ended with code 1: no memory left in PATH"
 
