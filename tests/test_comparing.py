@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 from rankwork.contract import comparison
 from rankwork.errors import EvidenceError
-from rankwork.evidence import agreement, manifest
+from rankwork.evidence import agreement, comparing, manifest
 from rankwork.evidence.comparing import compare
 from rankwork.evidence.findings import Findings, compare_results
 from rankwork.evidence.layers import compare_lists
@@ -405,3 +406,11 @@ def test_the_rules_have_reasons_and_stand_in_the_readme() -> None:
     readme = (Path(__file__).parents[1] / "README.md").read_text()
     assert agreement.table() in readme
     assert all(rule.reason for rule in agreement.RULES)
+
+
+def test_a_figure_of_a_cell_that_shows_what_was_measured_is_not_compared() -> None:
+    """Times never repeat, and neither does a picture of them; a picture of anything else is compared as ever."""
+    output = {"output_type": "display_data", "metadata": {}, "data": {"image/png": "AAAA"}}
+    cells = [{"metadata": {"tags": tags}, "outputs": [output]} for tags in (["measured"], [])]
+    side = SimpleNamespace(notebook={"cells": cells})
+    assert [picture.cell for picture in comparing._comparable_pictures(side)] == [1]  # type: ignore[arg-type]

@@ -15,7 +15,8 @@ from rankwork.evidence import manifest
 from rankwork.evidence.agreement import FIGURE
 from rankwork.evidence.diagnosis import Comparison, Side
 from rankwork.evidence.findings import Difference, compare_results, shown
-from rankwork.evidence.pictures import pictures
+from rankwork.evidence.manifest import MEASURED_TAG
+from rankwork.evidence.pictures import Picture, pictures
 from rankwork.evidence.store import read_manifest
 from rankwork.evidence.verifying import verify
 
@@ -44,7 +45,7 @@ def _compare(a: Side, b: Side) -> Comparison:
         environment=environment,
         found=compare_results(a.results, b.results, elsewhere),
         figures=figures,
-        figure_count=max(len(list(pictures(side.notebook))) for side in (a, b)),
+        figure_count=max(len(_comparable_pictures(side)) for side in (a, b)),
         shown=tuple(_shown(a.notebook, b.notebook)),
         informative=tuple(_fields(a.manifest, b.manifest, "informative")),
     )
@@ -126,9 +127,19 @@ def _flat(a: Mapping[str, Any], b: Mapping[str, Any], prefix: str = "") -> Itera
             yield f"{prefix}{key}", one, two
 
 
+def _comparable_pictures(side: Side) -> list[Picture]:
+    """The figures of a side, without those of cells that show what was measured: times never repeat."""
+    cells = side.notebook["cells"]
+    return [
+        each
+        for each in pictures(side.notebook)
+        if MEASURED_TAG not in cells[each.cell].get("metadata", {}).get("tags", ())
+    ]
+
+
 def _figures(a: Side, b: Side, elsewhere: bool) -> tuple[Difference, ...]:
     """Figures one by one, in the order in which they were shown, by their bytes."""
-    one, two = list(pictures(a.notebook)), list(pictures(b.notebook))
+    one, two = _comparable_pictures(a), _comparable_pictures(b)
     agree = FIGURE.demand(elsewhere) == "reported"
     differences = []
     for number in range(max(len(one), len(two))):
