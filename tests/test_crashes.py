@@ -4,6 +4,7 @@ Processes are killed at eight named moments: alone, where the process that passe
 when the machine goes down. Then the disk: full, unwritable; and several runners at once.
 """
 
+import contextlib
 import json
 import os
 import resource
@@ -73,14 +74,28 @@ def family(process: subprocess.Popen[Any]) -> list[psutil.Process]:
 
 
 def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
-    return [p for p in processes if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+    return [p for p in processes if p.is_running() and not _is_dead(p)]
+
+
+def _is_dead(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
 
 
 def halted(moment: str, book: Path) -> tuple[subprocess.Popen[Any], list[psutil.Process]]:
     """A run that has come to a moment, where the process that passes it stands still; the run and its family."""
     process = subprocess.Popen(RUN, cwd=book, env=os.environ | {VARIABLE: f"{moment}:SIGSTOP"}, stdout=subprocess.PIPE)
-    wait_until(lambda: any(member.status() == psutil.STATUS_STOPPED for member in family(process)))
+    wait_until(lambda: any(map(stands_still, family(process))))
     return process, family(process)
+
+
+def stands_still(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() == psutil.STATUS_STOPPED)
+    except psutil.NoSuchProcess:  # one that asked git, for instance, and has ended
+        return False
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
@@ -104,7 +119,8 @@ def test_all_processes_killed_at_a_moment_leave_a_record_only_after_the_rename(
 ) -> None:
     process, members = halted(moment, book)
     for member in members:
-        member.kill()
+        with contextlib.suppress(psutil.NoSuchProcess):
+            member.kill()
     process.communicate()
     wait_until(lambda: not alive(members))
     records, left = new(book, complete_record)
@@ -122,7 +138,7 @@ def test_worker_and_kernel_end_with_their_runner(moment: str, book: Path) -> Non
     process.kill()
     process.communicate()
     for member in members:
-        if member.is_running() and member.status() == psutil.STATUS_STOPPED:
+        if stands_still(member):
             member.send_signal(signal.SIGCONT)
     wait_until(lambda: not alive(members), 20)
     assert [entry.status for entry in Store(book / "evidence").entries() if not entry.record_id] == ["killed"]

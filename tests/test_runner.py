@@ -16,6 +16,7 @@ from rankwork.errors import EvidenceError, InputError, ParameterError
 from rankwork.evidence import runner, supervising
 from rankwork.evidence.store import Store, read_manifest
 from rankwork.evidence.verifying import verify
+from tests.stores import put
 from tests.workbooks import SCHEMA, notebook, rankwork, workbook
 
 RECORD = "from rankwork import record\n"
@@ -184,6 +185,18 @@ def test_eight_runs_started_at_once_are_eight_complete_records(tmp_path: Path) -
     assert [item.status for item in finished] == ["complete"] * 8
     assert len({item.record_id for item in finished}) == 8
     assert [read_manifest(item.path)["recipe"]["parameters"]["k"] for item in finished] == list(range(8))
+
+
+def test_of_several_at_a_time_the_longest_begin_first_and_what_is_not_known_before_them(tmp_path: Path) -> None:
+    paths = [workbook(tmp_path, "print(1)", name=f"0{number}_x") for number in range(5)]
+    requests = [runner.prepare(path) for path in paths]
+    store = Store(tmp_path / "evidence")
+    assert runner.longest_first(requests, store) == [4, 3, 2, 1, 0]
+    for number, seconds in ((0, 2), (1, 9), (4, 5)):
+        put(store.root, notebook=f"0{number}_x", time={"started": "2026-11-01T00:00:00+00:00", "seconds": seconds})
+    put(store.root, notebook="02_x", status="failed", time={"started": "2026-11-01T00:00:00+00:00", "seconds": 99})
+    assert runner.longest_first(requests, store) == [3, 2, 1, 4, 0]
+    assert runner.longest_first(requests[:1] * 3, store) == [0, 1, 2], "of one notebook as they were given"
 
 
 def test_ctrl_c_leaves_a_record_that_says_killed_and_exits_with_130(tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ from typing import Any
 from rankwork.evidence import files
 
 FILE = ".index.json"
-FORMAT = "rankwork-index/1"
+FORMAT = "rankwork-index/2"
 _FEW = 50  # so many manifests are read again rather than the file written anew
-_FACTS = {"notebook", "status", "recipe_digest", "result_digest", "started", "parameters"}
+_FACTS = {"notebook", "status", "recipe_digest", "result_digest", "started", "parameters", "seconds"}
 
 
 def facts(manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -28,6 +28,7 @@ def facts(manifest: Mapping[str, Any]) -> dict[str, Any]:
         "result_digest": manifest.get("result_digest"),
         "started": str(_part(manifest, "time").get("started", "")),
         "parameters": _part(_part(manifest, "recipe"), "parameters"),
+        "seconds": _part(manifest, "time").get("seconds"),
     }
 
 

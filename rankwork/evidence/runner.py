@@ -194,7 +194,11 @@ def run(
     """
     workers = Workers()
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        futures = [pool.submit(_run_one, request, store, timeout, progress, workers) for request in requests]
+        begun = {
+            place: pool.submit(_run_one, requests[place], store, timeout, progress, workers)
+            for place in (longest_first(requests, store) if jobs > 1 else range(len(requests)))
+        }
+        futures = [begun[place] for place in range(len(requests))]
         try:
             for future in as_completed(futures):
                 if stored and future.exception() is None and (item := future.result()):
@@ -206,6 +210,21 @@ def run(
                 future.cancel()
             raise
     return [item for item in finished if item is not None]
+
+
+def longest_first(requests: Sequence[Request], store: Store) -> list[int]:
+    """The places of requests in the order in which several at a time are soonest done.
+
+    What took longest when it was last complete comes first; before it what the store does not know, from the last: a
+    workbook's later notebooks do more. Requests for one notebook keep their order.
+    """
+    places = range(len(requests))
+    if len({request.name for request in requests}) < 2:
+        return list(places)
+    last = {entry.notebook: entry.seconds or 0.0 for entry in store.entries() if entry.status == "complete"}
+    unknown = [place for place in reversed(places) if requests[place].name not in last]
+    known = [place for place in places if requests[place].name in last]
+    return unknown + sorted(known, key=lambda place: -last[requests[place].name])
 
 
 def _run_one(

@@ -40,6 +40,7 @@ class Entry:
     path: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     tags: tuple[str, ...] = ()
+    seconds: float | None = None
 
 
 class Store:
