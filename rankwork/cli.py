@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -180,7 +181,8 @@ def _run_sweep(
     sweep = sweeping.prepare(paths[0], grid, assignments, privacy)
     runner.check_writable(store)
     place: sweeping.Place = Cluster(scheduler, store, timeout) if scheduler else sweeping.Here(store, jobs, timeout)
-    finished = sweeping.run(sweep, store, place, _sweep_progress(sweep.notebook))
+    show = _progress(unit="")
+    finished = sweeping.run(sweep, store, place, show and partial(show, sweep.notebook))
     over_all = sweeping.over_all(sweep, finished, store)
     verdicts = [verify_record(item.path) for item in (*finished, over_all)]
     if as_json:
@@ -192,17 +194,6 @@ def _run_sweep(
             click.echo(f"{item.record_id[:12]}  {item.status:11}  {asked}")
         _print_finished(over_all, verdicts[-1].sentence)
     return 0 if all(verdicts) else FOUND_WANTING
-
-
-def _sweep_progress(notebook: str) -> Any:
-    """Show how many combinations are done, where somebody is looking."""
-    if not sys.stderr.isatty():
-        return None
-
-    def show(done: int, total: int) -> None:
-        click.echo(f"\r\033[K{notebook}: {done} of {total}", nl=done == total, err=True)
-
-    return show
 
 
 def _progress(unit: str = "cell ") -> Any:

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from rankwork import cli
 from rankwork.evidence.store import Store
+from rankwork.measures.auditing import AUDIT_ORDERS
 from tests.rewriting import rewritten
 from tests.stores import put
 from tests.workbooks import rankwork, workbook
@@ -36,6 +38,10 @@ def test_help_names_every_command(tmp_path: Path) -> None:
     )
     for command in expected.split():
         assert f"\n  {command} " in done.stdout
+
+
+def test_the_orders_that_audit_offers_are_those_of_the_library() -> None:
+    assert cli.AUDIT_ORDERS == AUDIT_ORDERS
 
 
 def test_audit_prints_each_measure_with_its_range_as_json(files: Path) -> None:

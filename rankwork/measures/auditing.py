@@ -133,6 +133,11 @@ class Audit:
         return self.setting.joined.judgements.queries
 
     @property
+    def has_ranges(self) -> bool:
+        """Whether the order of ties, or what a cut hides, moves any of the values that are averaged."""
+        return any(result.widths.any() for result in self.results.values())
+
+    @property
     def score_type(self) -> str:
         """The type in which scores were compared: narrow types tie more."""
         return self.setting.joined.run.scores.dtype.name

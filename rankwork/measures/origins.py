@@ -4,9 +4,8 @@ A tie is a property of the scores as they were compared. The same scores in a na
 them, tie more; tiny steps that a submitter subtracted to avoid ties hide those that the system had.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -14,15 +13,6 @@ from rankwork.contract import tolerance
 from rankwork.errors import ContractError
 from rankwork.measures.auditing import Audit
 from rankwork.rankings import Rankings
-
-ScoreType = Literal["float16", "float32", "float64", "bfloat16", "int8"]
-EVALUATORS: Mapping[str, str] = {
-    "trec_eval": "id_desc",
-    "pytrec_eval": "id_desc, in float32",
-    "ir_measures": "id_desc, in float32; RR@k: id_asc",
-    "the file": "input",
-}
-"""Evaluators and the order in which each resolves ties."""
 
 _FEWEST = 0.02  # of the neighbours in a list, so many must stand one step apart before it is called a habit
 _TIMES_SMALLER = 50  # than the typical difference of scores
@@ -151,6 +141,11 @@ def ties_made_by(run: Rankings, other: Rankings) -> int:
     return int((inside & apart & together).sum())
 
 
+def ties_of_float32(run: Rankings) -> int:
+    """How many neighbours of the run's order tie in float32 alone, in which some evaluators compare."""
+    return ties_made_by(run, _as_float32(run)) if run.scores.dtype == np.float64 else 0
+
+
 def by_order(audit: Audit) -> dict[str, dict[str, float | None]]:
     """Each measure's mean by other orders of the same scores: `id_asc`, `id_desc`, `input`, and `rank` if it is known.
 
@@ -159,12 +154,11 @@ def by_order(audit: Audit) -> dict[str, dict[str, float | None]]:
     {'R@1': {'id_asc': 1.0, 'id_desc': 0.0, 'input': 0.0}}
     """
     orders = ["id_asc", "id_desc", "input"] + (["rank"] if audit.setting.joined.run.ranks is not None else [])
-    if not any(result.widths.any() for result in audit.results.values()):
+    if not audit.has_ranges:
         return {name: dict.fromkeys(orders, result.mean.contract) for name, result in audit.results.items()}
     columns = {order: audit.reordered(order) for order in orders}
-    return {
-        name: {order: found.result(name).mean.contract for order, found in columns.items()} for name in audit.results
-    }
+    means = {order: _means(found) for order, found in columns.items()}
+    return {name: {order: column[name] for order, column in means.items()} for name in audit.results}
 
 
 def by_evaluator(audit: Audit) -> dict[str, dict[str, float | None]]:
@@ -198,12 +192,8 @@ def _means(audit: Audit) -> dict[str, float | None]:
 def notes(run: Rankings) -> list[str]:
     """What a reader of an audit must know of the scores' origin, a sentence each."""
     found = []
-    if run.scores.dtype == np.float64:
-        with_ties = ties_made_by(run, _as_float32(run))
-        if with_ties:
-            found.append(
-                f"In float32, in which some evaluators compare, more neighbours tie: {with_ties} (--dtype float32)."
-            )
+    if narrow := ties_of_float32(run):
+        found.append(f"In float32, in which some evaluators compare, more neighbours tie: {narrow} (--dtype float32).")
     if (steps := hidden_steps(run)) is not None:
         found.append(f"Note on the scores: {steps} (--round {steps.digits}).")
     return found

@@ -97,8 +97,7 @@ def _about_scores(found: Audit) -> list[str]:
 
 def _about_orders(found: Audit) -> list[str]:
     """Where each measure's mean lies as evaluators resolve ties, for those that this can move."""
-    run = found.setting.joined.run
-    if not _has_ranges(found) and run.scores.dtype.kind != "f":
+    if not found.has_ranges and not origins.ties_of_float32(found.setting.joined.run):
         return []
     habits = origins.by_evaluator(found)
     lines = []
@@ -108,7 +107,3 @@ def _about_orders(found: Audit) -> list[str]:
             parts = [f"{who} {value:.4f}" for who, value in values.items() if value is not None]
             lines.append(f"{name} as ties are resolved by {', '.join(parts)}.")
     return lines
-
-
-def _has_ranges(found: Audit) -> bool:
-    return any(result.widths.any() for result in found.results.values())
