@@ -1,6 +1,7 @@
 """The evidence folder lists what it holds and never changes a record."""
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,32 @@ def test_an_execution_is_running_while_its_lock_is_held_and_killed_when_it_is_fr
     with FileLock(left / "lock"):
         assert [entry.status for entry in store.entries()] == ["running"]
     assert [entry.status for entry in store.entries()] == ["killed"]
+
+
+def test_a_look_at_a_folder_makes_nothing_in_it(tmp_path: Path) -> None:
+    left = tmp_path / ".scratch" / "00_x-left"
+    left.mkdir(parents=True)
+    assert [entry.status for entry in Store(tmp_path).entries()] == ["killed"]
+    assert list(left.iterdir()) == []
+
+
+def test_folders_that_others_look_at_are_removed_all_the_same(tmp_path: Path) -> None:
+    store, done = Store(tmp_path), threading.Event()
+
+    def look() -> None:
+        while not done.is_set():
+            Store(tmp_path).entries()
+
+    watchers = [threading.Thread(target=look) for _ in range(4)]
+    for watcher in watchers:
+        watcher.start()
+    for _ in range(300):
+        with store.scratch("00_x") as folder:
+            (folder / "work").mkdir()
+    done.set()
+    for watcher in watchers:
+        watcher.join()
+    assert list((tmp_path / ".scratch").glob("*-*")) == []
 
 
 def test_a_finished_folder_becomes_a_record_and_is_never_overwritten(tmp_path: Path) -> None:

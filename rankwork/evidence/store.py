@@ -4,18 +4,19 @@ A record appears in one rename and is never changed. A scratch folder is held by
 whose lock is free was left by a runner that was killed.
 """
 
+import fcntl
 import json
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from rankwork.errors import EvidenceError
 from rankwork.evidence import catalogue
@@ -83,7 +84,7 @@ class Store:
         try:
             yield folder
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
             lock.release()
 
     def _new_scratch(self, notebook: str) -> tuple[Path, FileLock]:
@@ -129,11 +130,13 @@ class Store:
 
     def _in_progress(self) -> Iterator[Entry]:
         for folder in sorted((self.root / SCRATCH).glob("*-*")):
-            job = _read_json(folder / "job.json")
+            locked, job = _is_locked(folder / LOCK), _read_json(folder / "job.json")
+            if not folder.exists():  # it has just been removed
+                continue
             yield Entry(
                 record_id=None,
                 notebook=folder.name.rpartition("-")[0],
-                status="running" if _is_locked(folder / LOCK) else "killed",
+                status="running" if locked else "killed",
                 recipe_digest=job.get("recipe_digest"),
                 result_digest=None,
                 started=job.get("started") or _last_change(folder),
@@ -167,13 +170,29 @@ def _last_change(folder: Path) -> str:
 
 
 def _is_locked(path: Path) -> bool:
-    lock = FileLock(path)
+    """Whether somebody holds the lock. A look makes nothing: FileLock would make a file in a folder being removed."""
     try:
-        lock.acquire(timeout=0)
-    except (Timeout, OSError):
-        return path.exists()
-    lock.release()
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError as error:
+        return not isinstance(error, FileNotFoundError)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
     return False
+
+
+def _remove(folder: Path) -> None:
+    """Remove a scratch folder, its lock last: until then it is seen to be in use."""
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            elif path.name != LOCK:
+                path.unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _flush(path: Path) -> None:
