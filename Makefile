@@ -2,8 +2,8 @@
 PYTHON ?= python3
 BIN    := .venv/bin
 comma  := ,
-# With CI set, the engines and Dask too: a user does not wait for twenty of them.
-EXTRAS := test,peers$(if $(CI),$(comma)engines$(comma)scale)
+# With CI set, the engines, Dask, sentence-transformers and a browser's driver too: a user does not wait for them.
+EXTRAS := test,peers$(if $(CI),$(comma)engines$(comma)scale$(comma)models$(comma)browser)
 STAMP  := .venv/.installed-$(subst $(comma),-,$(EXTRAS))
 JOBS   ?= 2
 

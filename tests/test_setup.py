@@ -37,7 +37,7 @@ def test_environment_yml_installs_what_make_setup_installs() -> None:
 
 
 def test_every_extra_that_make_installs_is_declared() -> None:
-    assert {"test", "peers", "engines", "scale"} <= set(PROJECT["optional-dependencies"])
+    assert {"test", "peers", "engines", "scale", "models", "browser"} <= set(PROJECT["optional-dependencies"])
 
 
 def test_the_lock_pins_one_public_version_a_package() -> None:
@@ -68,8 +68,8 @@ def test_no_committed_file_names_a_machine_or_a_registry_host() -> None:
     assert {name: found[0] for name, text in texts.items() if (found := private.search(text))} == {}
 
 
-@pytest.mark.parametrize(("ci", "extras"), [("", "test,peers"), ("true", "test,peers,engines,scale")])
-def test_make_installs_the_engines_and_the_scheduler_only_where_ci_is_set(ci: str, extras: str) -> None:
+@pytest.mark.parametrize(("ci", "extras"), [("", "test,peers"), ("true", "test,peers,engines,scale,models,browser")])
+def test_make_installs_what_users_need_not_wait_for_only_where_ci_is_set(ci: str, extras: str) -> None:
     variables = {name: value for name, value in os.environ.items() if name != "CI"} | ({"CI": ci} if ci else {})
     command = ["make", "--dry-run", "--always-make", "setup"]
     done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=True)
