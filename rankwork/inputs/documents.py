@@ -17,8 +17,8 @@ class Document:
     role of the tenant). It holds from `valid_from` up to, not including, `valid_until`; None is no limit.
 
     >>> handbook = Document("hr-1", "Leave is 30 days.", tenant="acme", roles=frozenset({"hr"}))
-    >>> handbook.is_open_to(Identity(tenant="acme", role="hr")), handbook.is_open_to(Identity(tenant="acme", role="dev"))
-    (True, False)
+    >>> [handbook.is_open_to(Identity(tenant="acme", role=role)) for role in ("hr", "dev")]
+    [True, False]
     """
 
     id: str
