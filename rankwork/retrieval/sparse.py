@@ -43,6 +43,8 @@ class BM25:
 
     def scores(self, query: str) -> NDArray[np.float32]:
         """The score of every text, 0 for one that shares no word with the query."""
+        if not any(self._words):
+            return np.zeros(self.size, np.float32)
         known = [word for word in words([query])[0] if word in self._index.vocab_dict]
         if not known:
             return np.zeros(self.size, np.float32)
