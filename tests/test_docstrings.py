@@ -58,7 +58,8 @@ def test_without_taking_out_anything_the_text_stays() -> None:
 
 
 SIGNATURES = (
-    "add(x1, x2, /,\n    out=None)", "ndarray.sum(axis=None)", "f(x) -> int", "y = f(x)", "a, b = f(x)\n\ng(x, y=(1, 2))",
+    "add(x1, x2, /,\n    out=None)", "ndarray.sum(axis=None)", "f(x) -> int", "y = f(x)",
+    "a, b = f(x)\n\ng(x, y=(1, 2))",
 )  # fmt: skip
 
 

@@ -160,7 +160,7 @@ def test_a_search_is_the_contract_on_the_candidates(scores: list[float], depth: 
     expected = rank(rows, min(depth, len(rows)))
     assert tuple(names[place] for place in found.positions) == expected
     assert (found.answering, found.complete) == (len(rows), len(rows) <= depth)
-    last = dict(rows).get(expected[-1]) if expected else None
+    last = dict(rows)[str(expected[-1])] if expected else None
     assert {names[place] for place in found.tied} == {n for n, score in rows if score == last} - set(expected)
 
 
