@@ -1,0 +1,1 @@
+"""From a query to its context: routes, their fusion, what comes after."""
