@@ -139,7 +139,7 @@ def _numbered(rankings: Iterable[Ranking]) -> Iterator[tuple[str, Ranking]]:
 def _read(name: str, ranking: Ranking) -> Route:
     rows = list(ranking.items() if isinstance(ranking, Mapping) else ranking)
     scored = [isinstance(row, tuple | list) for row in rows]
-    if any(scored) != all(scored):
+    if rows and any(scored) != all(scored):
         place = scored.index(not scored[0])
         raise ContractError(f"{name}: IDs and rows of (ID, score) are mixed: {rows[0]!r}, then {rows[place]!r}")
     try:
