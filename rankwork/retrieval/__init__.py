@@ -1,1 +1,1 @@
-"""From a query to its context: routes, their fusion, what comes after."""
+"""From query to context: a collection, the routes that search it, reranking and the context, each step on record."""
