@@ -10,6 +10,7 @@ import pytest
 
 from rankwork.errors import ContractError
 from rankwork.rankings import Judgements, Rankings
+from rankwork.retrieval.fused_audit import fused_audit
 from rankwork.retrieval.fused_ranges import FusedRanges, fused_ranges
 from rankwork.retrieval.tie_rule import flipped_tie_rule
 from tests import fused_orders
@@ -138,6 +139,28 @@ def test_turning_one_tie_rule_round_is_the_fusion_of_the_lists_turned_round() ->
         assert (row.recall, row.recall_flipped) == (sum(before) / 2, sum(after) / 2)
     assert list(found.to_pandas()["depth"]) == [1, 2, 3]
     assert repr(found) == "Flips(bm25, k = 1, depths 1, 2, 3)"
+
+
+def test_whole_runs_have_the_means_of_their_queries() -> None:
+    """A judged query without relevant documents is counted apart; one that no run has gets 0."""
+    judgements = Judgements.from_dicts({"q1": {"a": 1}, "q3": {"b": 2, "c": 0}, "q2": {"a": 0}, "q9": {"a": 1}})
+    found = fused_audit(RUNS, judgements, k=1, depth=2)
+    alone = {
+        query: fused_ranges({"bm25": BM25[query], "dense": DENSE[query]}, relevant, 1, depth=2, allow_disjoint=True)
+        for query, relevant in (("q1", ["a"]), ("q3", ["b"]))
+    }
+    for query, ranges in alone.items():
+        assert (found.per_query[query].own, found.per_query[query].inherited) == (ranges.own, ranges.inherited)
+    means = found.means
+    assert (means.queries, means.undefined) == (3, 1)
+    assert means.contract == sum(ranges.contract or 0 for ranges in alone.values()) / 3
+    assert means.inherited_max == sum(ranges.inherited.high or 0 for ranges in alone.values()) / 3
+    assert means.inherited_open == sum(bool(ranges.intervals.open) for ranges in alone.values()) / 3
+    assert found.per_query["q9"].contract == 0.0
+    assert list(found.to_pandas()["query"]) == ["q1", "q3", "q2", "q9"]
+    assert repr(found) == "FusedAudit(Recall@1, depth 2, 4 queries)"
+    with pytest.raises(ContractError, match="no query has a relevant document"):
+        _ = fused_audit(RUNS, Judgements.from_dicts({"q1": {"a": 0}})).means
 
 
 def test_a_route_without_ties_changes_nothing() -> None:

@@ -8,11 +8,11 @@ document's place by ID is added. So "above" is one comparison, and holds the fin
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import chain
+from itertools import chain, takewhile
 
 from rankwork.contract.reference import Id
 from rankwork.errors import ContractError
@@ -155,13 +155,13 @@ def _reachable(routes: Sequence[Route], depth: int | None) -> set[Id]:
     """The documents that some order brings among those that are read."""
     if any(is_cut(route, depth) for route in routes):
         return set().union(*(route.members for route in routes))
-    groups = (
-        group
-        for route in routes
-        for start, group in zip(route.starts, route.groups, strict=False)
-        if depth is None or start < depth
-    )
-    return set(chain.from_iterable(groups))
+    return set(chain.from_iterable(chain.from_iterable(_read_groups(route, depth) for route in routes)))
+
+
+def _read_groups(route: Route, depth: int | None) -> Iterator[tuple[Id, ...]]:
+    """The groups that start among those that are read."""
+    started = zip(route.starts, route.groups, strict=False)
+    return (group for _, group in takewhile(lambda each: depth is None or each[0] < depth, started))
 
 
 def _route_orders(route: Route, table: Sequence[int], depth: int | None, numbers: dict[Id, int]) -> RouteOrders:
@@ -170,15 +170,17 @@ def _route_orders(route: Route, table: Sequence[int], depth: int | None, numbers
     blocks: list[Block] = []
     fixed: dict[int, int] = {}
     for place, (start, group) in enumerate(zip(route.starts, route.groups, strict=False)):
-        members = tuple(numbers[identifier] for identifier in group if identifier in numbers)
+        if start >= reading:
+            break
+        members = tuple(numbers[identifier] for identifier in group)
         values = tuple(table[rank] if rank < reading else 0 for rank in range(start, start + len(group)))
         if cut and place == len(route.groups) - 1:
             absent = [number for identifier, number in numbers.items() if identifier not in route.members]
             nothing = (0,) * len((*members, *absent))  # unseen documents may have all places that are worth something
             blocks.append(Block((*members, *absent), (*values, *nothing), start, True, len(group)))
-        elif len(group) > 1 and start < reading:
+        elif len(group) > 1:
             blocks.append(Block(members, values, start))
-        elif start < reading:
+        else:
             fixed[members[0]] = values[0]
     block_of = {number: place for place, block in enumerate(blocks) for number in block.members}
     return RouteOrders(route, tuple(blocks), block_of, fixed)
