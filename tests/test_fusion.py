@@ -127,6 +127,8 @@ def test_a_fused_list_is_a_ranking_whose_ties_are_the_exact_ones() -> None:
     assert fused.rows == (("Y", 2), ("X", 1), ("b", 1), ("a", 0), ("c", 0))
     found = recall_range(fused.rows, ["X"], 2)
     assert (found.min, found.expected, found.max) == (0.0, 0.5, 1.0)
+    assert fused.head(2) == fused.rows[:3]
+    assert (fused.head(0), fused.head(9)) == ((), fused.rows)
     table = fused.to_pandas()
     assert list(table["rank in dense"].fillna(0)) == [3, 1, 0, 2, 0]
     assert math.isclose(table["from dense"].sum() + table["from sparse"].sum(), table["score"].sum())

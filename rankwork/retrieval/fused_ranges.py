@@ -13,7 +13,7 @@ from rankwork.contract.reference import Id, candidates, checked_ids
 from rankwork.contract.ties import Range, recall_range, relevant_ids
 from rankwork.errors import ContractError
 from rankwork.retrieval.fusion_extremes import most_selected
-from rankwork.retrieval.fusion_intervals import CASES, FusionIntervals, Members, checked_cut, intervals_of
+from rankwork.retrieval.fusion_intervals import CASES, FusionIntervals, Members, checked_cut
 from rankwork.retrieval.open_orders import OpenOrders
 from rankwork.retrieval.rank_values import Rule, Weights
 from rankwork.retrieval.routes import Several, read_routes
@@ -90,8 +90,8 @@ def ranges_of(orders: OpenOrders, relevant: Iterable[Id], k: int, *, cases: int 
     """The ranges of orders that were set up already."""
     wanted = _checked_relevant(orders, relevant)
     members = Members.of(orders, k, cases)
-    found = intervals_of(orders, k, members)
-    own = recall_range(orders.fused.rows, wanted, k) if wanted else Range(None, None, None, None, NO_RELEVANT)
+    found = FusionIntervals(k, orders, members)
+    own = recall_range(orders.fused.head(k), wanted, k) if wanted else Range(None, None, None, None, NO_RELEVANT)
     if not wanted:
         return FusedRanges(k, None, own, Inherited(None, None, None, None, None), found)
     contract = len(wanted.intersection(orders.fused.top(k))) / len(wanted)

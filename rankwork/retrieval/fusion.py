@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import groupby, islice
+from itertools import groupby, islice, takewhile
 from typing import TYPE_CHECKING, Any
 
 from rankwork.contract.reference import Id, checked_k
@@ -57,7 +57,7 @@ class Fused:
         places = {total: place for place, total in enumerate(dict.fromkeys(reversed(self.totals)))}
         return tuple(places[total] for total in self.totals)
 
-    @property
+    @cached_property
     def rows(self) -> tuple[tuple[Id, int], ...]:
         """(ID, level), to be ranked and audited as any list is: its ties are the fused ones."""
         return tuple(zip(self.ids, self.levels, strict=True))
@@ -72,9 +72,15 @@ class Fused:
         """The first k documents; fewer where there are fewer."""
         return self.ids[: checked_k(k, max(k, 0))]
 
+    def head(self, k: int) -> tuple[tuple[Id, int], ...]:
+        """(ID, level) of the first k documents and of those that tie with the k-th: all that a cut at k depends on."""
+        size = len(self.top(k))
+        last = self.totals[size - 1] if size else None
+        return self.rows[: size + len(list(takewhile(lambda total: total == last, self.totals[size:])))]
+
     def boundary(self, k: int) -> Boundary:
         """The cut at rank k: who is above and who is tied by the fused score; a k beyond the list is clipped."""
-        return boundary(self.rows, min(checked_k(k, max(k, 0)), len(self)))
+        return boundary(self.head(k), len(self.top(k)))
 
     def contributions(self, identifier: Id) -> dict[str, Fraction]:
         """What each route gave to a document. ContractError for one that is not in the list."""

@@ -9,6 +9,7 @@ shown is *undecided*. Ties of the fused score itself are resolved by ID here: th
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rankwork.contract.reference import Id, integer
@@ -53,35 +54,57 @@ class FusedInterval:
         return self.high - self.low
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FusionIntervals:
-    """All documents that some order can bring into the fused list, in the contract's order, then by ID.
-
-    `complete` says that all orders were tried for the open documents, so that nothing is undecided. `cut` names the
-    routes whose lists were taken as cut.
-    """
+    """All documents that some order can bring into the fused list, in the contract's order, then by ID."""
 
     k: int
-    fused: Fused
-    documents: tuple[FusedInterval, ...]
-    complete: bool
-    cut: tuple[str, ...]
+    orders: OpenOrders
+    members: "Members"
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{len(self.by_status(status))} {status}" for status in STATUSES)
         return f"FusionIntervals(k = {self.k}: {counts})"
 
     def __getitem__(self, identifier: Id) -> FusedInterval:
-        for document in self.documents:
-            if document.id == identifier:
-                return document
-        raise ContractError(f"no order brings a document {identifier!r} into the fused list")
+        if identifier not in self.orders.numbers:
+            raise ContractError(f"no order brings a document {identifier!r} into the fused list")
+        return _document(self.orders, self.orders.numbers[identifier], self.members, self._scores)
+
+    @property
+    def fused(self) -> Fused:
+        """The fused list by the contract."""
+        return self.orders.fused
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is left to a search: nothing was open, or all orders of the open documents were tried."""
+        return self.members.complete
+
+    @property
+    def cut(self) -> tuple[str, ...]:
+        """The routes whose lists were taken as cut."""
+        return self.orders.cut
+
+    @cached_property
+    def documents(self) -> tuple[FusedInterval, ...]:
+        """The interval of each document."""
+        return tuple(_document(self.orders, number, self.members, self._scores) for number in self._numbers)
+
+    @cached_property
+    def _scores(self) -> dict[Id, float]:
+        return dict(zip(self.fused.ids, self.fused.scores, strict=True))
+
+    @cached_property
+    def _numbers(self) -> tuple[int, ...]:
+        first = [self.orders.numbers[identifier] for identifier in self.fused.ids]
+        return tuple(dict.fromkeys((*first, *range(len(self.orders.ids)))))
 
     def by_status(self, status: str) -> tuple[Id, ...]:
         """The documents that are `certain`, `possible`, `undecided` or `excluded`."""
         if status not in STATUSES:
             raise ContractError(f"status must be one of {', '.join(STATUSES)}, got {status!r}")
-        return tuple(document.id for document in self.documents if document.status == status)
+        return tuple(self.orders.ids[number] for number in self._numbers if self.members.status[number] == status)
 
     @property
     def certain(self) -> tuple[Id, ...]:
@@ -146,19 +169,7 @@ def checked_cut(k: Any) -> int:
 
 def intervals(orders: OpenOrders, k: int, *, cases: int = CASES) -> FusionIntervals:
     """The intervals of orders that were set up already."""
-    return intervals_of(orders, k, Members.of(orders, k, cases))
-
-
-def intervals_of(orders: OpenOrders, k: int, members: "Members") -> FusionIntervals:
-    """The intervals, where it is known already what becomes of each document."""
-    scores = dict(zip(orders.fused.ids, orders.fused.scores, strict=True))
-    found = {number: _document(orders, number, members, scores) for number in range(len(orders.ids))}
-    known = {identifier: number for number, identifier in enumerate(orders.ids)}
-    first = [known[identifier] for identifier in orders.fused.ids]
-    rest = [number for number in found if orders.ids[number] not in scores]
-    return FusionIntervals(
-        k, orders.fused, tuple(found[number] for number in (*first, *rest)), members.complete, orders.cut
-    )
+    return FusionIntervals(k, orders, Members.of(orders, k, cases))
 
 
 @dataclass(frozen=True)

@@ -106,6 +106,11 @@ class OpenOrders:
         )
         return cls(ids, orders, fuse(routes, rule), rule, factor)
 
+    @cached_property
+    def numbers(self) -> dict[Id, int]:
+        """The number of each document."""
+        return {identifier: number for number, identifier in enumerate(self.ids)}
+
     def by_id(self, number: int) -> int:
         """What is added to a document's total: more for a lower ID, and never as much as the least value."""
         return len(self.ids) - number
