@@ -1,6 +1,7 @@
 """Ranges after fusion: own and inherited apart, each equal to an enumeration, or bounds that hold and say so."""
 
 from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import permutations, product
 from typing import Any
@@ -65,10 +66,7 @@ def test_the_own_range_is_that_of_the_final_lists_exact_ties() -> None:
     """The routes stand by the contract; documents of equal fused score change places."""
     for seed in range(120):
         case, relevant = drawn(seed), relevant_of(seed)
-        lists = [
-            tuple(sorted(dict(rows), key=lambda name, scores=dict(rows): (-scores[name], name)))[: case["depth"]]
-            for rows in case["routes"].values()
-        ]
+        lists = [by_contract(rows)[: case["depth"]] for rows in case["routes"].values()]
         scores = fused_orders.scores(lists, case["c"], case["weights"])
         groups = fused_orders.groups([(name, score) for name, score in scores.items()])  # type: ignore[misc]
         values = []
@@ -107,6 +105,10 @@ def test_without_a_relevant_document_nothing_is_known_and_the_reason_is_said() -
         fused_ranges([{"a": 1.0}], ["a"], k=0)
 
 
+def by_contract(rows: Sequence[tuple[str, float]], way: int = 1) -> tuple[str, ...]:
+    return tuple(name for name, _ in sorted(rows, key=lambda row: (-row[1], way * ord(row[0]))))
+
+
 BM25 = {"q1": {"a": 1.0, "b": 1.0}, "q2": {"a": 2.0, "b": 1.0}, "q3": {"c": 3.0, "a": 1.0, "b": 1.0}}
 DENSE = {"q1": {"b": 0.9, "c": 0.5, "a": 0.25}, "q2": {"a": 0.5}, "q3": {"b": 0.75}}
 RUNS = {"bm25": Rankings.from_dicts(BM25), "dense": Rankings.from_dicts(DENSE)}
@@ -116,27 +118,22 @@ def test_turning_one_tie_rule_round_is_the_fusion_of_the_lists_turned_round() ->
     judgements = Judgements.from_dicts({"q1": {"a": 1}, "q3": {"b": 1, "z": 1}})
     found = flipped_tie_rule(RUNS, "bm25", k=1, depths=[1, 2, 3], judgements=judgements)
     for row in found.rows:
-        changed, tied, before, after = [], 0, [], []
+        changed, tied = [], 0
+        recalls: dict[int, list[float]] = {1: [], -1: []}
         for query in BM25:
-            tops = []
-            for way in (1, -1):
-                bm25 = sorted(BM25[query], key=lambda name, q=query, w=way: (-BM25[q][name], w * ord(name)))
-                dense = sorted(DENSE[query], key=lambda name, q=query: -DENSE[q][name])
-                scores = fused_orders.scores(
-                    (tuple(bm25[: row.depth]), tuple(dense[: row.depth])), 60, [Fraction(1)] * 2
-                )
-                order = sorted(scores, key=lambda name, s=scores: (-s[name], name))
-                tops.append(order[0])
-                if way == 1:
-                    tied += len(order) > 1 and scores[order[0]] == scores[order[1]]
-            if tops[0] != tops[1]:
-                changed.append(query)
+            tops = {}
+            for way in recalls:
+                lists = [by_contract(list(BM25[query].items()), way), by_contract(list(DENSE[query].items()))]
+                scores = fused_orders.scores([each[: row.depth] for each in lists], 60, [Fraction(1)] * 2)
+                tops[way] = fused_orders.top([each[: row.depth] for each in lists], 1, 60, [Fraction(1)] * 2)[0]
+                tied += way == 1 and sorted(scores.values())[-2:-1] == [scores[tops[way]]]
+            changed += [query] if tops[1] != tops[-1] else []
             relevant = set(judgements.grades_of(query)) if query in judgements.query_index else set()
-            for values, top in zip((before, after), tops, strict=True):
-                values += [len(relevant & {top}) / len(relevant)] if relevant else []
+            for way, values in recalls.items():
+                values += [len(relevant & {tops[way]}) / len(relevant)] if relevant else []
         assert found.changed[row.depth] == tuple(changed)
         assert (row.queries, row.members_changed, row.tied_at_cut) == (3, len(changed) / 3, tied / 3)
-        assert (row.recall, row.recall_flipped) == (sum(before) / 2, sum(after) / 2)
+        assert (row.recall, row.recall_flipped) == (sum(recalls[1]) / 2, sum(recalls[-1]) / 2)
     assert list(found.to_pandas()["depth"]) == [1, 2, 3]
     assert repr(found) == "Flips(bm25, k = 1, depths 1, 2, 3)"
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import rankwork
 from rankwork import recall_range, rrf
+from rankwork.contract.reference import Id
 from rankwork.errors import ContractError, InputError
 from rankwork.rankings import Rankings
 from rankwork.retrieval import rank_values
@@ -24,8 +25,8 @@ lists_of_ids = st.lists(st.lists(st.sampled_from("abcdefg"), unique=True, max_si
 
 def by_definition(
     lists: list[list[str]], c: Fraction, weights: list[Fraction], depth: int | None
-) -> dict[str, Fraction]:
-    found: dict[str, Fraction] = {}
+) -> dict[Id, Fraction]:
+    found: dict[Id, Fraction] = {}
     for names, weight in zip(lists, weights, strict=True):
         for rank, name in enumerate(names[:depth] if weight else [], 1):
             found[name] = found.get(name, Fraction(0)) + weight / (c + rank)
@@ -63,7 +64,7 @@ def test_a_document_of_both_routes_comes_first_and_missing_adds_nothing() -> Non
 
 def test_rows_rank_by_the_contract_and_duplicates_keep_the_first() -> None:
     """A route's duplicates count once, where they rank best, and the ranks after them close up."""
-    assert rrf([["a", "a", "b"]], c=0).exact == (1, Fraction(1, 2))
+    assert rrf([["a", "a", "b"]], c=0).scores == (1, 0.5)
     assert rrf([[("c", 1.0), ("b", 2.0), ("c", 3.0), ("a", 2.0)]], c=0).ids == ("c", "a", "b")
     assert rrf([{"b": 1, "a": 1}], c=0).ids == ("a", "b")
     assert rrf([{"b": 1, "a": 1}], c=0, orders={"route 1": "id_desc"}).ids == ("b", "a")
@@ -101,7 +102,7 @@ def test_weights_are_taken_as_written() -> None:
     """0.1 + 0.2 and 0.3 are equal weights, though not as floats."""
     fused = rrf([["a", "z"], ["a", "z"], ["b", "z"]], weights=[0.1, 0.2, 0.3])
     assert fused.ties[-1] == ("a", "b")
-    assert rrf([["a"], ["a"]], weights={"route 1": Decimal("0.5"), "route 2": np.float64(0.5)}, c=0).exact == (1,)
+    assert rrf([["a"], ["a"]], weights={"route 1": Decimal("0.5"), "route 2": np.float64(0.5)}, c=0).scores == (1,)
 
 
 def test_a_route_of_weight_0_takes_no_part() -> None:

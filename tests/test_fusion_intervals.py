@@ -120,7 +120,7 @@ def test_intervals_are_attained_and_expected_scores_are_means_over_all_orders() 
         lists = list(fused_orders.all_orders(list(case["routes"].values()), case["depth"]))
         tried = [fused_orders.scores(each, case["c"], case["weights"]) for each in lists]
         for document in found_for(case).documents:
-            values = [each.get(document.id, Fraction(0)) for each in tried]
+            values = [each.get(str(document.id), Fraction(0)) for each in tried]
             assert (document.low, document.high) == (float(min(values)), float(max(values)))
             assert document.expected == float(sum(values) / len(values))
             assert document.width == document.high - document.low
@@ -142,7 +142,7 @@ def test_bounds_on_rivals_hold_and_are_attained_where_one_route_ties() -> None:
         ]
         for number, name in enumerate(orders.ids):
             above = [
-                sum((-score, other) < (-each.get(name, Fraction(0)), name) for other, score in each.items())
+                sum((-score, other) < (-each.get(str(name), Fraction(0)), name) for other, score in each.items())
                 for each in tried
                 if name in each
             ]

@@ -57,7 +57,7 @@ class FusedAudit:
             raise ContractError("no query has a relevant document")
 
         def mean(value: Callable[[FusedRanges], Any]) -> float:
-            return sum(value(found) for found in defined) / len(defined)
+            return float(sum(value(found) for found in defined) / len(defined))
 
         return MeanRanges(
             queries=len(defined),

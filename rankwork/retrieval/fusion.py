@@ -149,8 +149,10 @@ def fuse(routes: Sequence[Route], rule: Rule, orders: Mapping[str, str] | None =
             totals[identifier] = totals.get(identifier, 0) + table[rank - 1]
     ids = in_order(totals)
     names = [route.name for route in routes]
-    parts = (tuple(table[rank - 1] if (rank := found.get(identifier)) else 0 for identifier in ids)
-             for table, found in zip(values.tables, ranks, strict=True))  # fmt: skip
+    parts = (
+        tuple(table[found[identifier] - 1] if identifier in found else 0 for identifier in ids)
+        for table, found in zip(values.tables, ranks, strict=True)
+    )
     return Fused(
         ids,
         tuple(map(totals.__getitem__, ids)),

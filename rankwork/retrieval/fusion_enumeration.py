@@ -6,12 +6,15 @@ are equally likely, and so are the cases.
 """
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
+from typing import TypeAlias
 
 from rankwork.retrieval.arrangement import Witness, witness
 from rankwork.retrieval.open_orders import Block, OpenOrders
+
+Case: TypeAlias = dict[int, int]
 
 
 @dataclass(frozen=True)
@@ -42,25 +45,31 @@ def count_cases(orders: OpenOrders, undecided: Collection[int]) -> int:
 
 def enumerate_cases(orders: OpenOrders, certain: int, undecided: frozenset[int], k: int) -> Enumeration:
     """All cases of the open documents, `certain` others being selected anyway; not for lists that were cut."""
+    movable = [each for each in _blocks(orders) if not undecided.isdisjoint(each.block.members)]
+    base = {number: _fixed(orders, number) for number in undecided}
     sets: dict[frozenset[int], int] = {}
     witnesses: dict[frozenset[int], Witness] = {}
-    count = 0
-    blocks = [(place, number, block) for place, r in enumerate(orders.routes) for number, block in enumerate(r.blocks)]
-    movable = [(*where, block) for *where, block in blocks if not undecided.isdisjoint(block.members)]
-    base = {number: _fixed(orders, number) for number in undecided}
-    for case in product(*(_cases(block, undecided) for _, _, block in movable)):
-        chosen = _selected(orders, base, [block for _, _, block in movable], case, k - certain)
-        count += 1
+    for case in product(*(_cases(each.block, undecided) for each in movable)):
+        chosen = _selected(orders, base, movable, case, k - certain)
         sets[chosen] = sets.get(chosen, 0) + 1
         if chosen not in witnesses:
-            placed = [[list(block.members) for block in route.blocks] for route in orders.routes]
-            for (place, number, block), taken in zip(movable, case, strict=True):
-                placed[place][number] = _completed(block, taken)
-            witnesses[chosen] = witness(orders, placed)
-    return Enumeration(count, sets, witnesses)
+            witnesses[chosen] = _witness(orders, movable, case)
+    return Enumeration(sum(sets.values()), sets, witnesses)
 
 
-Case = dict[int, int]
+@dataclass(frozen=True)
+class _Movable:
+    """A block, the place of its route and its own place there."""
+
+    route: int
+    number: int
+    block: Block
+
+
+def _blocks(orders: OpenOrders) -> Iterator[_Movable]:
+    for place, route in enumerate(orders.routes):
+        for number, block in enumerate(route.blocks):
+            yield _Movable(place, number, block)
 
 
 def _cases(block: Block, undecided: Collection[int]) -> Iterator[Case]:
@@ -69,17 +78,25 @@ def _cases(block: Block, undecided: Collection[int]) -> Iterator[Case]:
     return (dict(zip(members, places, strict=True)) for places in permutations(range(len(block.values)), len(members)))
 
 
+def _witness(orders: OpenOrders, movable: Sequence[_Movable], case: Sequence[Case]) -> Witness:
+    placed = [[list(block.members) for block in route.blocks] for route in orders.routes]
+    for each, taken in zip(movable, case, strict=True):
+        placed[each.route][each.number] = _completed(each.block, taken)
+    return witness(orders, placed)
+
+
 def _fixed(orders: OpenOrders, number: int) -> int:
     return orders.by_id(number) + sum(route.fixed.get(number, 0) for route in orders.routes)
 
 
 def _selected(
-    orders: OpenOrders, base: dict[int, int], blocks: list[Block], case: tuple[Case, ...], slots: int
+    orders: OpenOrders, base: Mapping[int, int], movable: Sequence[_Movable], case: Sequence[Case], slots: int
 ) -> frozenset[int]:
+    """The open documents that the places of a case bring into the slots that are left."""
     totals = dict(base)
-    for block, taken in zip(blocks, case, strict=True):
+    for each, taken in zip(movable, case, strict=True):
         for member, place in taken.items():
-            totals[member] += block.values[place]
+            totals[member] += each.block.values[place]
     returned = [number for number, total in totals.items() if total > orders.by_id(number)]
     return frozenset(sorted(returned, key=totals.__getitem__, reverse=True)[:slots])
 
