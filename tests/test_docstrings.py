@@ -168,12 +168,6 @@ def test_a_library_that_is_not_there_is_named() -> None:
         docstrings(libraries=("numpy.version",))
 
 
-def test_a_set_that_code_printed_has_one_order() -> None:
-    """Scipy prints the names of deprecated arguments as a set, whose order follows the hash seed."""
-    text = next(entry.text for entry in public("scipy") if entry.name == "scipy.signal.lombscargle")
-    assert "``{'floating_mean', 'normalize', 'precenter', 'weights'}``" in text
-
-
 DIGEST = """
 {before}
 from rankwork.digest import digest

@@ -11,7 +11,7 @@ from rankwork.inputs.documents import Collection, Document
 from rankwork.rankings import Judgements
 from rankwork.retrieval.chunking import plain
 from rankwork.retrieval.public_names import Public, public
-from rankwork.retrieval.sections import Docstring
+from rankwork.retrieval.sections import Docstring, with_sets_in_order
 from rankwork.retrieval.versions import package_version
 from rankwork.trace import Case, Evidence, Requirement, Split
 
@@ -108,7 +108,7 @@ def _public(library: str) -> tuple[Public, ...]:
 
 
 def _document(entry: Public, parsed: Docstring, revision: str) -> Document:
-    text = parsed.without(*_LEFT_OUT)
+    text = with_sets_in_order(parsed.without(*_LEFT_OUT))
     return Document(
         entry.name, text, title=entry.name, source=entry.name, revision=revision, end=len(text), language="en"
     )

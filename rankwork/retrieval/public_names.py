@@ -3,7 +3,6 @@
 import importlib
 import inspect
 import pkgutil
-import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +11,6 @@ from typing import Any
 
 # What pandas declares private without an underscore, and build tools that numpy no longer supports.
 _PRIVATE = frozenset({"pandas.core", "pandas.compat", "pandas.util", "numpy.distutils", "numpy.f2py"})
-_PRINTED_SET = re.compile(r"``\{('[^{}]*')\}``")
 _NOT_OFFERED = frozenset({"tests", "conftest", "setup"})
 
 
@@ -118,12 +116,7 @@ def _text_of(thing: Any) -> str:
     own = getattr(thing, "__doc__", None)
     if not isinstance(own, str) or (not inspect.isclass(thing) and own == type(thing).__doc__):
         return ""
-    return _PRINTED_SET.sub(_in_order, inspect.cleandoc(own))
-
-
-def _in_order(printed: "re.Match[str]") -> str:
-    """A set that code printed into a docstring, in an order that does not change from run to run."""
-    return "``{" + ", ".join(sorted(printed.group(1).split(", "))) + "}``"
+    return inspect.cleandoc(own)
 
 
 def _kind(thing: Any) -> str:

@@ -15,6 +15,7 @@ _NAME = r"(?::\w+:)?`?~?([A-Za-z_][\w.]*)`?"
 _ENTRY = re.compile(rf"^\s*({_NAME}(?:\(\))?(?:\s*,\s*{_NAME}(?:\(\))?)*),?\s*(?::|$)")
 _ONE_NAME = re.compile(_NAME)
 _SIGNATURE = re.compile(r"(\w[\w, ]* = )?[A-Za-z_][\w.]*\(.*\)(\s*->.*)?$", re.DOTALL)
+_PRINTED_SET = re.compile(r"``\{('[^{}]*')\}``")
 _BLANK = re.compile(r"\n\s*\n")
 
 
@@ -65,6 +66,15 @@ class Docstring:
         titles = ["", *(lines[place].strip(" *") for place in starts)]
         parts = zip(titles, bounds, bounds[1:], strict=False)
         return tuple((title, tuple(lines[start:stop])) for title, start, stop in parts)
+
+
+def with_sets_in_order(text: str) -> str:
+    """The text with the sets that code printed into it in one order, which otherwise follows the hash seed.
+
+    >>> with_sets_in_order("Arguments ``{'b', 'a'}`` are deprecated.")
+    "Arguments ``{'a', 'b'}`` are deprecated."
+    """
+    return _PRINTED_SET.sub(lambda found: "``{" + ", ".join(sorted(found.group(1).split(", "))) + "}``", text)
 
 
 def _is_title(line: str, below: str) -> bool:
