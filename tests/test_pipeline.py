@@ -194,6 +194,7 @@ def test_a_route_that_fails_leaves_the_others_alone(error: Exception, status: st
     assert stage(trace, "fuse").status == "degraded"
     assert stage(trace, "fuse").parameters["routes"] == ["good"]
     assert [item.id for item in stage(trace, "context").kept] == ["b", "a"]
+    assert trace.events.index_bytes is None
 
 
 def test_an_answer_that_came_too_late_is_none() -> None:
@@ -275,6 +276,8 @@ def test_the_default_pipeline_runs_through_and_its_traces_can_be_read_back() -> 
     for trace in traces:
         assert Trace.model_validate_json(trace.model_dump_json()) == trace
         assert trace.latency_ms is not None
+        assert trace.events.index_build_s is not None
+        assert (trace.events.index_bytes or 0) > 4 * 6 * 4
         assert all(one.latency_ms is not None for one in trace.stages)
     assert "3 cases" in traces[0].snapshot["reranker"]
 
@@ -318,7 +321,9 @@ def test_the_routes_of_a_pipeline_can_be_made_outside() -> None:
     """A route over the texts in order of ID gives the same trace as the one that the settings build."""
     asked = case("cat")
     outside = Pipeline(pets(), Settings(**PLAIN), routes=[BM25(texts(pets()))])
-    assert digest_of([outside.trace(asked)]) == digest_of([traced(asked)])
+    found = outside.trace(asked)
+    assert digest_of([found]) == digest_of([traced(asked)])
+    assert found.events.index_build_s is None
 
 
 @pytest.mark.parametrize(
@@ -330,8 +335,22 @@ def test_settings_are_strict(wrong: dict[str, Any]) -> None:
 
 
 def test_weights_and_routes_must_match() -> None:
-    with pytest.raises(ContractError, match="1 weights for 2 routes"):
-        Pipeline(pets(), Settings(weights=(1.0,)))
+    with pytest.raises(ContractError, match="there must be one weight for each of 2 routes"):
+        Pipeline(pets(*CASES), Settings(weights=(1.0,), dimensions=3))
+    with pytest.raises(ContractError, match="each route can be asked once, got bm25, bm25"):
+        Pipeline(pets(), Settings(routes=("bm25", "bm25")))
+
+
+def test_weights_count_in_the_fusion() -> None:
+    """Two routes that disagree: the heavier one decides."""
+    routes = [Fixed("one", [2.0, 1.0]), Fixed("two", [1.0, 2.0])]
+    for weights, first in (((2.0, 1.0), "a"), ((1.0, 2.0), "b")):
+        assert stage(piped(routes, weights=weights), "fuse").kept[0].id == first
+
+
+def test_lists_are_taken_as_well_as_tuples() -> None:
+    """As they come out of a YAML file."""
+    assert Settings.model_validate({"routes": ["bm25"], "weights": [2.0]}).routes == ("bm25",)
 
 
 REAL = """

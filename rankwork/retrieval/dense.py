@@ -110,6 +110,11 @@ class Dense:
         """How many texts have no direction, so that the route can never return them."""
         return int((~self.has_vector).sum())
 
+    @property
+    def nbytes(self) -> int:
+        """The size of the vectors in bytes, as they are held here; the encoder is left out."""
+        return self._vectors.nbytes
+
     def scores(self, query: str) -> NDArray[Any]:
         """The score of every text; an empty array where the query has no vector."""
         vector = np.asarray(self.encoder.encode([query]), np.float64)

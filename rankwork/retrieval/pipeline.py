@@ -1,7 +1,7 @@
 """From a case to its trace: routes, fusion, reranking, context, each stage with what it kept, dropped and took.
 
-Latencies are measured (`time.perf_counter`, one case at a time, as a service would answer), and `digest_of` leaves them
-out: everything else in a trace is the same on every run.
+Latencies are measured (`time.perf_counter`, one case at a time, as a service would answer), and so is the time to build
+the indexes. `digest_of` leaves both out: everything else in a trace is the same on every run.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,7 +25,9 @@ from rankwork.retrieval.rerank import Candidates, Cross, Floats, Learned, Rerank
 from rankwork.retrieval.searching import Found, Positions, Scorer, search, texts
 from rankwork.retrieval.settings import EMBEDDED, LEARNED, Settings
 from rankwork.retrieval.sparse import BM25
-from rankwork.trace import Case, DropReason, Item, Prompt, Stage, Trace
+from rankwork.trace import Case, DropReason, Events, Item, Prompt, Stage, Trace
+
+_MEASURED = ("latency_ms", "index_build_s")
 
 
 def run(collection: Collection, settings: Settings, cases: Sequence[Case] | None = None) -> list[Trace]:
@@ -42,7 +44,7 @@ def run(collection: Collection, settings: Settings, cases: Sequence[Case] | None
 
 
 def digest_of(traces: Iterable[Trace]) -> str:
-    """SHA-256 over the traces without their latencies: two runs of one recipe agree in it."""
+    """SHA-256 over the traces without what was measured of time: two runs of one recipe agree in it."""
     return digest([_without_latency(trace.model_dump(mode="json")) for trace in traces])
 
 
@@ -64,15 +66,14 @@ class Pipeline:
         reranker: Reranker | None = None,
         count: Callable[[str], int] = count_tokens,
     ) -> None:
-        if settings.weights is not None and len(settings.weights) != len(settings.routes):
-            raise ContractError(
-                f"{len(settings.weights)} weights for {len(settings.routes)} routes: one each is expected"
-            )
         self.settings = settings
         self.collection = collection
         self.register = stages.Register(collection)
         self.gate = Gate(self.register.documents)
+        began = perf_counter()
         self.routes = tuple(_routes(collection, settings) if routes is None else routes)
+        self.events = Events(index_build_s=None if routes else perf_counter() - began, index_bytes=_bytes(self.routes))
+        _check_routes([route.name for route in self.routes], settings)
         parents = {document.id: document for document in collection.parents} if settings.parents else {}
         self.assembler = Assembler(Limits(settings.budget, settings.quota, settings.near), parents, count)
         self.reranker = self._reranker() if reranker is None else reranker
@@ -100,6 +101,7 @@ class Pipeline:
             snapshot=self.snapshot,
             stages=(*(one.stage for one in searched), *after),
             prompt=prompt,
+            events=self.events,
             latency_ms=(perf_counter() - began) * 1000,
         )
 
@@ -297,8 +299,15 @@ class _Searched:
 
 def _routes(collection: Collection, settings: Settings) -> Iterator[Scorer]:
     indexed = texts(collection)
-    for name in dict.fromkeys(settings.routes):
+    for name in settings.routes:
         yield BM25(indexed, k1=settings.k1, b=settings.b) if name == "bm25" else _dense(indexed, settings)
+
+
+def _check_routes(names: Sequence[str], settings: Settings) -> None:
+    if len(set(names)) < len(names):
+        raise ContractError(f"each route can be asked once, got {', '.join(names)}")
+    if settings.weights is not None and len(settings.weights) != len(names):
+        raise ContractError(f"there must be one weight for each of {len(names)} routes, got {settings.weights}")
 
 
 def _dense(indexed: list[str], settings: Settings) -> Dense:
@@ -316,7 +325,13 @@ def _counts(eligibility: Eligibility, answer: Answer[Found]) -> dict[str, Any]:
     return {**eligibility.counts(), **known, **failure}
 
 
+def _bytes(routes: Sequence[Scorer]) -> int | None:
+    """The size of all indexes; None where one does not know its own."""
+    sizes = [getattr(route, "nbytes", None) for route in routes]
+    return None if None in sizes else sum(size for size in sizes if size is not None)
+
+
 def _without_latency(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _without_latency(inner) for key, inner in value.items() if key != "latency_ms"}
+        return {key: _without_latency(inner) for key, inner in value.items() if key not in _MEASURED}
     return [_without_latency(inner) for inner in value] if isinstance(value, list) else value
