@@ -239,6 +239,14 @@ def test_without_the_reranker_the_order_before_it_stands(error: Exception, statu
     assert rerank.parameters["scores"] == "fusion"
 
 
+@pytest.mark.parametrize("scores", [[1.0], [1.0, float("nan")]])
+def test_scores_that_are_none_are_refused(scores: list[float]) -> None:
+    judge = Judge()
+    judge.scores = lambda candidates: np.array(scores)  # type: ignore[method-assign]
+    with pytest.raises(ContractError, match="a reranker must give one finite score for each of 2 candidates"):
+        piped([Fixed("one", [2.0, 1.0])], judge)
+
+
 def test_a_reranker_with_nothing_to_look_at_is_skipped() -> None:
     trace = piped([Fixed("one", [-1.0, -1.0])], Judge())
     assert [one.status for one in trace.stages] == ["ok", "ok", "skipped", "skipped"]

@@ -19,7 +19,9 @@ from rankwork.retrieval.versions import package_version
 class Encoder(Protocol):
     """What turns texts into vectors of one dimension; a text that it knows nothing of may have a vector of zeros."""
 
-    version: str
+    @property
+    def version(self) -> str:
+        """What it is, for the snapshot."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.floating]:
         """One row for each text."""

@@ -34,7 +34,7 @@ class BM25:
         self.k1, self.b = k1, b
         self.size = len(texts)
         held = words(texts)
-        self._index = _index(held, k1, b) if any(held) else None
+        self._index: Any = _index(held, k1, b) if any(held) else None
 
     @property
     def version(self) -> str:
