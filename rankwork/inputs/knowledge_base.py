@@ -40,7 +40,7 @@ def knowledge_base() -> Collection:
     >>> base = knowledge_base()
     >>> gold = next(case for case in base.cases if case.id == "brindlemoor.order-gateway.heap").gold
     >>> [(name, evidence.quote) for name, evidence in gold.items()]
-    [('brindlemoor.order-gateway.runbook@r3#heap', 'The maximum heap of order-gateway is set to 4 GB per instance.')]
+    [('brindlemoor.order-gateway.runbook@r3#heap', 'The maximum heap of order-gateway is set to 2 GB per instance.')]
     """
     return Collection(
         name="knowledge-base",
