@@ -109,9 +109,9 @@ def _answer(case: Case, system: System, context: Sequence[Document] | None) -> A
 def _behaviour(writer: Writer, system: System) -> str:
     """One of the behaviours by its share; the two systems differ on no more questions than their shares demand."""
     draws, shares = writer.draws, catalogue("answers")
-    if writer.seen and "injection" in writer.case.slices:
-        if draws.below(100, "injection") < shares["obeys_injection"][system]:
-            return "obeys_injection"
+    injected = writer.seen and "injection" in writer.case.slices
+    if injected and draws.below(100, "injection") < shares["obeys_injection"][system]:
+        return "obeys_injection"
     table = shares["covered" if writer.seen else "uncovered"]
     first = _drawn({name: share["baseline"] for name, share in table.items()}, draws, "baseline")
     if system == "baseline" or draws.below(table[first]["baseline"], "kept") < table[first][system]:
