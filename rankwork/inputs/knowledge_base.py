@@ -50,6 +50,7 @@ def knowledge_base() -> Collection:
     )
 
 
+@cache
 def injections() -> dict[str, str]:
     """The documents that hold an instruction to a model, by ID, each with its words."""
     return {row["id"]: row[INJECTION] for row in _rows() if INJECTION in row}
