@@ -1,7 +1,7 @@
 """The ways in which an answer can be right or wrong, each written out as claims with labels and citations."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -209,7 +209,7 @@ def other_number(quote: str) -> str:
     return f"{quote[: found.start()]}{int(found[0]) + 11}{quote[found.end() :]}" if found else f"not: {quote}"
 
 
-BEHAVIOURS: dict[str, Callable[[Writer], bool]] = {
+BEHAVIOURS: Mapping[str, Callable[[Writer], bool]] = {
     way.__name__: way
     for way in (
         right, piled, compound, incomplete, unsupported, invented, contradicted, outdated, makers_default, beside,

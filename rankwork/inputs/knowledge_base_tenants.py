@@ -121,17 +121,17 @@ def tenants(seed: int) -> tuple[Tenant, ...]:
     return tuple(_tenant(place, seed, *row) for place, row in enumerate(catalogue("tenants")["tenants"]))
 
 
-def _tenant(place: int, seed: int, slug: str, name: str, language: str) -> Tenant:
+def _tenant(place: int, seed: int, slug: str, full_name: str, language: str) -> Tenant:
     draws = Draws(seed).under(slug)
     pool = catalogue("tenants")["services"]
     teams = catalogue("tenants")["teams"]
     first_team = draws.below(len(teams), "team")
     chosen = [pool[(5 * place + step) % len(pool)] for step in (0, 3, 9)]
     services = [
-        Service(*row, teams[(first_team + at) % len(teams)], draws.number(10, 45, 5, row[0], "minutes"))
-        for at, row in enumerate(chosen)
+        Service(name, prefix, root, teams[(first_team + at) % len(teams)], draws.number(10, 45, 5, name, "minutes"))
+        for at, (name, prefix, root) in enumerate(chosen)
     ]
-    return Tenant(place, slug, name, language, (services[0], services[1], services[2]), draws)
+    return Tenant(place, slug, full_name, language, (services[0], services[1], services[2]), draws)
 
 
 def runbook_facts(tenant: Tenant, service: Service, revision: int) -> Facts:
