@@ -1,12 +1,14 @@
 """The planted faults: before each the evidence reaches the context, after it it is lost, with the declared reason."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import pytest
 
 from rankwork.diagnosis.scenario import candidate
-from rankwork.inputs.documents import Collection
+from rankwork.inputs.documents import Collection, Document
 from rankwork.inputs.knowledge_base import knowledge_base
 from rankwork.retrieval.pipeline import Pipeline
 from rankwork.trace import Case, Evidence, Trace
@@ -116,3 +118,49 @@ def test_every_leak_puts_the_document_where_it_says() -> None:
         leaky = Trace.model_validate(leak(trace, stolen).model_dump())
         assert stolen.id in leaky.model_dump_json()
         assert stolen.id not in {item.id for stage in leaky.stages for item in stage.kept}
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_the_diagnosis_names_the_fault(fault: Fault) -> None:
+    """With what the pipeline wrote down, the row and the cause; with every reason erased, the same or unknown."""
+    funnel = pytest.importorskip("rankwork.diagnosis.funnel").funnel
+    situation = planted(fault)
+    trace = situation.trace()
+    found = diagnosed(funnel([situation.case], [trace], collection=situation.corpus), situation)
+    assert found == [(fault.row, fault.cause)]
+    erased = diagnosed(funnel([situation.case], [without_reasons(trace)], collection=situation.corpus), situation)
+    assert erased in ([(fault.row, fault.cause)], [(fault.row, "unknown")], [("unknown", "unknown")])
+
+
+def diagnosed(found: Any, situation: Situation) -> list[tuple[str, str]]:
+    """Row and cause of the evidence that is followed."""
+    return [(each.row, each.cause) for each in found.diagnoses() if each.evidence == situation.evidence.id]
+
+
+def without_reasons(trace: Trace) -> Trace:
+    stages = (
+        stage.model_copy(update={"items": tuple(i.model_copy(update={"drop_reason": None}) for i in stage.items)})
+        for stage in trace.stages
+    )
+    return trace.model_copy(update={"stages": tuple(stages)})
+
+
+LEAKS: dict[str, tuple[Callable[[Trace, Document], Trace], set[str]]] = {
+    "list": (lambda trace, stolen: faults.leak_into_stage(trace, "fuse", stolen), {"list"}),
+    "context": (lambda trace, stolen: faults.leak_into_stage(trace, "context", stolen), {"list", "context"}),
+    "prompt": (faults.leak_into_prompt, {"prompt"}),
+    "citation": (faults.leak_into_citations, {"citation"}),
+    "cache": (faults.leak_into_cache, {"cache"}),
+    "trace": (faults.leak_into_trace, {"trace"}),
+}
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_a_leak_is_found_and_named_by_its_layer(name: str) -> None:
+    module = pytest.importorskip("rankwork.diagnosis.leaks")
+    corpus = pytest.importorskip("rankwork.diagnosis.corpus").Corpus(chunks())
+    case, (leak, layers) = victim(), LEAKS[name]
+    stolen = next(d for d in chunks().documents if not d.is_open_to(case.identity))
+    found = module.find_leaks([leak(sound_traces()[case.id], stolen)], corpus).found
+    assert {(each.layer, each.id) for each in found} == {(layer, stolen.id) for layer in layers}
+    assert not module.find_leaks([sound_traces()[case.id]], corpus).found
