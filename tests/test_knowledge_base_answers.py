@@ -9,9 +9,9 @@ import pytest
 from rankwork.errors import ContractError, InputError
 from rankwork.inputs.documents import Collection, Document
 from rankwork.inputs.knowledge_base import injections, knowledge_base
-from rankwork.inputs.knowledge_base_answers import AnswerParts, System, answered, labelled_answers
-from rankwork.inputs.knowledge_base_behaviours import BEHAVIOURS, NEAREST
-from rankwork.inputs.knowledge_base_tenants import catalogue
+from rankwork.inputs.knowledge_base.answers import AnswerParts, System, answered, labelled_answers
+from rankwork.inputs.knowledge_base.behaviours import BEHAVIOURS, NEAREST
+from rankwork.inputs.knowledge_base.catalogue import catalogue
 from rankwork.trace import Case, Item, Prompt, Stage, Trace
 
 BASE = knowledge_base()

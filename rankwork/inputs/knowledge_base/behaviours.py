@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from rankwork.inputs.drawing import Draws
-from rankwork.inputs.knowledge_base_sight import Passage, Sight
-from rankwork.inputs.knowledge_base_tenants import LISTED_CODES, phrases
+from rankwork.inputs.knowledge_base.catalogue import phrases
+from rankwork.inputs.knowledge_base.drawing import Draws
+from rankwork.inputs.knowledge_base.facts import LISTED_CODES
+from rankwork.inputs.knowledge_base.sight import Passage, Sight
 from rankwork.trace import Case, Citation, Claim
 
 Support = Literal["full", "partial", "no"]

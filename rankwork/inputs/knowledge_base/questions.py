@@ -5,17 +5,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from rankwork.inputs.knowledge_base_documents import Written
-from rankwork.inputs.knowledge_base_tenants import (
-    LISTED_CODES,
-    NOW,
-    Facts,
-    Service,
-    Tenant,
-    catalogue,
-    error_codes,
-    phrases,
-)
+from rankwork.inputs.knowledge_base.catalogue import catalogue, phrases
+from rankwork.inputs.knowledge_base.documents import Written
+from rankwork.inputs.knowledge_base.facts import LISTED_CODES, NOW, error_codes
+from rankwork.inputs.knowledge_base.tenants import Facts, Service, Tenant
 from rankwork.trace import Evidence, Identity, Requirement
 
 ENGINEER = "engineer"
