@@ -155,10 +155,10 @@ class _Search:
     def _found(self, evidence: Evidence) -> list[_Parts]:
         if evidence.start is None and not evidence.quote:
             return self._by_id(evidence)
-        source = self.sources.named(evidence.source)
+        source = self.sources.named(evidence.source) if evidence.source else self.sources
         if source is None:
             raise self._elsewhere(evidence, "gone", f"source {evidence.source!r} is not in the collection")
-        text = source.revision(evidence.revision)
+        text = source.revision(evidence.revision) if evidence.source else None
         if text is not None and evidence.start is not None:
             return self._by_place(evidence, text)
         return self._by_quote(evidence, source)

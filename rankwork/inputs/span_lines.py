@@ -5,16 +5,14 @@ Three shapes are known: that of OpenTelemetry's Python SDK (`context`, `attribut
 attributes are flattened, so that a document is `retrieval.documents.0.document.id` in all of them.
 """
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from rankwork.errors import InputError
-from rankwork.inputs.text_blocks import blocks
+from rankwork.inputs.json_lines import objects
 from rankwork.trace import moment
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -47,22 +45,8 @@ class Span:
 
 def read_spans(path: str | os.PathLike[str]) -> Iterator[Span]:
     """The spans of a file, plain or gzip. InputError, with the line, for what is no span."""
-    name, number = Path(path).name, 0
-    for block in blocks(path):
-        for line in block.removesuffix(b"\n").split(b"\n"):
-            number += 1
-            if line.strip():
-                yield from spans_of(f"{name} line {number}", _parsed(f"{name} line {number}", line))
-
-
-def _parsed(place: str, line: bytes) -> Mapping[str, Any]:
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{place} is not JSON: {error}") from error
-    if not isinstance(found, dict):
-        raise InputError(f"{place}: expected a span as a JSON object, got {type(found).__name__}")
-    return found
+    for place, exported in objects(path):
+        yield from spans_of(place, exported)
 
 
 def spans_of(place: str, exported: Mapping[str, Any]) -> Iterator[Span]:

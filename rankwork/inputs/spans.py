@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from pydantic import ValidationError
@@ -169,7 +170,7 @@ class _Spans:
 
     def _scores(self, scores: list[Any]) -> list[Any]:
         known = [score for score in scores if score is not None]
-        if any(later > earlier for earlier, later in zip(known, known[1:], strict=False)):
+        if any(later > earlier for earlier, later in pairwise(known)):
             self.notes.append("scores rise with the rank, as distances do: they were left out")
             return [None] * len(scores)
         return scores
