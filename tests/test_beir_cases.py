@@ -39,7 +39,7 @@ def test_a_threshold_says_what_is_relevant(folder: Path) -> None:
 
 
 def test_a_judged_query_needs_its_text(folder: Path) -> None:
-    with pytest.raises(InputError, match="^query 'q9' is judged and has no text$"):
+    with pytest.raises(InputError, match=r"^query 'q9' is judged and has no text$"):
         cases_of_judgements({"q9": {"a": 1}}, read_queries(folder / "queries.jsonl"), need="any")
 
 

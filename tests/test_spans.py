@@ -54,9 +54,7 @@ DENSE["attributes"] |= flat("retrieval.documents", scored(("b", 0.9), ("c", 0.8)
 RERANK = span("RERANKER", "rerank", 3, reranker__top_k=2, reranker__model_name="cross")
 RERANK["attributes"] |= flat("reranker.input_documents", scored(("a", 3.0), ("b", 2.0), ("c", 0.8)))
 RERANK["attributes"] |= flat("reranker.output_documents", scored(("c", 0.99), ("a", 0.5)))
-LLM = span(
-    "LLM", "model", 4, **{"llm__model_name": "m", "llm__token_count__prompt": 90, "llm__token_count__completion": 7}
-)
+LLM = span("LLM", "model", 4, llm__model_name="m", llm__token_count__prompt=90, llm__token_count__completion=7)
 ALL = [ROOT, BM25, DENSE, RERANK, LLM]
 
 

@@ -49,7 +49,9 @@ def assigned(cases: Iterable[Case], shares: Mapping[str, float], *, seed: int = 
     unknown = sorted(set(shares) - set(get_args(Split)))
     if unknown:
         raise ContractError(f"splits are {', '.join(get_args(Split))}; there is no {unknown[0]!r}")
-    if not shares or min(shares.values()) < 0 or abs(sum(shares.values()) - 1) > 1e-9:  # what sums of decimals lose
+    if (
+        not shares or min(shares.values()) < 0 or not abs(sum(shares.values()) - 1) <= 1e-9
+    ):  # what sums of decimals lose
         raise ContractError(f"shares must not be negative and sum to 1, got {dict(shares)}")
     return tuple(case.model_copy(update={"split": _drawn(cluster_of(case), shares, seed)}) for case in cases)
 

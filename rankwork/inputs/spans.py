@@ -96,7 +96,7 @@ class _Spans:
 
     @property
     def _retrievers(self) -> list[Span]:
-        found = [span for span in self.spans if span.kind == "RETRIEVER" or _OTEL in _names(span)]
+        found = [span for span in self.spans if span.kind == "RETRIEVER" or _lists_documents(span)]
         return sorted(found, key=lambda span: (span.start is None, span.start))
 
     @property
@@ -176,8 +176,8 @@ class _Spans:
         return scores
 
 
-def _names(span: Span) -> set[str]:
-    return {name for name in span.attributes if name.startswith(_OTEL)} and {_OTEL}
+def _lists_documents(span: Span) -> bool:
+    return any(name.startswith(_OTEL) for name in span.attributes)
 
 
 def _documents(span: Span, prefix: str) -> list[dict[str, Any]]:
