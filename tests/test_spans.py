@@ -208,6 +208,14 @@ def test_an_attribute_can_name_the_case(tmp_path: Path) -> None:
         imported(tmp_path, [ROOT, BM25], case="metadata.case")
 
 
+@pytest.mark.parametrize("units", [10**3, 10**6, 10**9])
+def test_times_are_milli_micro_or_nanoseconds(tmp_path: Path, units: int) -> None:
+    one = {**BM25, "start_time": 1772359201 * units, "end_time": 1772359202 * units}
+    (trace,) = imported(tmp_path, [one]).traces
+    assert trace.time is not None
+    assert (trace.time.isoformat(), trace.latency_ms) == ("2026-03-01T10:00:01+00:00", 1000.0)
+
+
 def test_a_failed_retriever_is_one(tmp_path: Path) -> None:
     failed = {**BM25, "status": {"status_code": "ERROR"}}
     assert imported(tmp_path, [failed]).traces[0].stages[0].status == "error"
@@ -230,8 +238,13 @@ BARE["attributes"] |= flat("retrieval.documents", [{"score": 0.5}])
         (["text"], "spans.jsonl line 1: expected a JSON object, got str"),
         (
             [{**BM25, "start_time": "noon"}],
-            "spans.jsonl line 1: start time 'noon' is neither an ISO time nor nanoseconds",
+            "spans.jsonl line 1: start time 'noon' is neither an ISO time",
         ),
+        (
+            [{**BM25, "attributes": ["x"]}],
+            "spans.jsonl line 1: attributes, context and status of a span must be objects",
+        ),
+        ([{**BM25, "context": "t1"}], "spans.jsonl line 1: attributes, context and status of a span must be objects"),
         ([{"resourceSpans": [{}]}], "spans.jsonl line 1: resourceSpans must hold scopeSpans"),
         (
             [span("", "r", 1, gen_ai__retrieval__documents="[1]")],

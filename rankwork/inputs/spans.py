@@ -169,7 +169,7 @@ class _Spans:
         return content_id(str(document["content"]))
 
     def _scores(self, scores: list[Any]) -> list[Any]:
-        known = [score for score in scores if score is not None]
+        known = [score for score in scores if isinstance(score, int | float)]
         if any(later > earlier for earlier, later in pairwise(known)):
             self.notes.append("scores rise with the rank, as distances do: they were left out")
             return [None] * len(scores)
