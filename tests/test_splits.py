@@ -66,7 +66,7 @@ def test_shares_that_are_none_are_refused(shares: dict[str, float], message: str
 
 def test_a_cluster_in_two_splits_is_refused() -> None:
     cases = asked("a", "b", splits=("dev", "blind"), cluster="k")
-    with pytest.raises(InputError, match=r"^cluster k stands in two splits: case 'c0' in dev, case 'c1' in blind$"):
+    with pytest.raises(InputError, match=r"^cluster k stands in two splits: case 'c0' in dev, 'c1' in blind$"):
         check_clusters(cases)
     check_clusters(asked("a", "b", splits=("dev", "blind")))
 
