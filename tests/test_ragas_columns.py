@@ -58,7 +58,7 @@ def test_cases_and_traces_meet_in_their_ids() -> None:
 
 
 def test_what_the_references_are_must_be_said() -> None:
-    each, either = (cases_and_traces(ROWS, need=need).cases[0].requires for need in ("each", "any"))  # type: ignore[arg-type]
+    each, either = (cases_and_traces(ROWS, need=need).cases[0].requires for need in ("each", "any"))
     assert [len(need.any_of) for need in each] == [1, 1]
     assert [len(need.any_of) for need in either] == [2]
 

@@ -85,11 +85,11 @@ def written(path: Path, *rows: Any) -> Path:
     return path
 
 
-STAGE = {"kind": "retrieve", "returned": 1, "items": [{"id": "d1", "rank": 1, "score": 0.5}]}
+STAGE: dict[str, Any] = {"kind": "retrieve", "returned": 1, "items": [{"id": "d1", "rank": 1, "score": 0.5}]}
 
 
 def broken(**item: Any) -> dict[str, Any]:
-    return {"case": "c2", "stages": [{**STAGE, "items": [{**STAGE["items"][0], **item}]}]}  # type: ignore[dict-item]
+    return {"case": "c2", "stages": [{**STAGE, "items": [{**STAGE["items"][0], **item}]}]}
 
 
 @pytest.mark.parametrize(

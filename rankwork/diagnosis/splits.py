@@ -112,10 +112,11 @@ def shingles(text: str) -> frozenset[str]:
     return frozenset(letters[place : place + SHINGLE] for place in places)
 
 
-def _drawn(cluster: str, shares: Mapping[str, float], seed: int) -> str:
+def _drawn(cluster: str, shares: Mapping[str, float], seed: int) -> Split:
     point = int(digest([seed, cluster])[:16], 16) / _BITS
     reached = 0.0
-    for split in (ordered := [name for name in get_args(Split) if shares.get(name)]):
+    ordered: list[Split] = [name for name in get_args(Split) if shares.get(name)]
+    for split in ordered:
         reached += shares[split]
         if point < reached:
             return split

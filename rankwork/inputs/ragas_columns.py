@@ -147,7 +147,7 @@ class _Row:
         if self._by_id and ids is not None:
             if found is not None and len(found) != len(ids):
                 raise InputError(f"{self._place}: {len(found)} contexts and {len(ids)} IDs in {self._columns[names]!r}")
-            return list(zip(ids, found or [None] * len(ids), strict=True))
+            return [(name, found[place] if found else None) for place, name in enumerate(ids)]
         if found:
             self.notes.append("a context had no ID on both sides: a digest of its text serves")
         return None if found is None else [(content_id(text), text) for text in found]

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 JSON_COLUMNS = ("parameters", "parts")
 MAP_COLUMNS = ("snapshot",)
 
+_Ways = Mapping[str, Callable[[Any], Any]]
+
 
 def trace_schema() -> "pa.Schema":
     """The columns of a trace file: one row a trace, `stages` a list of structs that hold `items`, a list of structs.
@@ -133,14 +135,14 @@ def _events_type() -> Any:
 
 def row_of(value: Any) -> dict[str, Any]:
     """The row of a Case or a Trace: what Arrow builds its columns from."""
-    ways = {**dict.fromkeys(JSON_COLUMNS, canonical_json), **dict.fromkeys(MAP_COLUMNS, _pairs)}
+    ways: _Ways = {**dict.fromkeys(JSON_COLUMNS, canonical_json), **dict.fromkeys(MAP_COLUMNS, _pairs)}
     row: dict[str, Any] = _changed(value.model_dump(), ways)
     return row
 
 
 def object_of(row: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of the Case or Trace that a row holds; nulls are left out, for the defaults to take their place."""
-    ways = {**dict.fromkeys(JSON_COLUMNS, json.loads), **dict.fromkeys(MAP_COLUMNS, dict)}
+    ways: _Ways = {**dict.fromkeys(JSON_COLUMNS, json.loads), **dict.fromkeys(MAP_COLUMNS, dict)}
     fields: dict[str, Any] = _changed(row, ways)
     return fields
 
@@ -201,7 +203,7 @@ def _pairs(held: Mapping[str, str]) -> list[tuple[str, str]]:
     return list(held.items())
 
 
-def _changed(value: Any, ways: Mapping[str, Callable[[Any], Any]]) -> Any:
+def _changed(value: Any, ways: _Ways) -> Any:
     if isinstance(value, Mapping):
         return {
             name: ways[name](held) if name in ways else _changed(held, ways)
