@@ -174,7 +174,10 @@ def test_a_parquet_row_that_is_no_trace_is_named(tmp_path: Path) -> None:
         ({"case": ["c1"], "stages": [[{"kind": "fuse", "k": 3}]]}, "there is no such column as stages.k"),
         ({"case": [["c1"]]}, "column case must hold string, it holds list<"),
         ({"case": ["c1"], "latency_ms": ["soon"]}, "column latency_ms must hold double, it holds string"),
-        ({"case": ["c1"], "stages": [[{"parameters": "{"}]]}, "row 0: parameters and parts of claims must be JSON"),
+        (
+            {"case": ["c1"], "stages": [[{"parameters": "{"}]]},
+            "from row 0 on: parameters and parts of claims must be JSON",
+        ),
     ],
 )
 def test_columns_that_are_not_the_schemas_are_refused(tmp_path: Path, columns: Any, message: str) -> None:
