@@ -33,10 +33,11 @@ def cases_and_traces(
 ) -> Imported:
     """A case and a trace for every row of a table.
 
-    It is a path of JSON lines, a dict of columns, rows, a dataset, or a table of pandas, polars or pyarrow. `need` says what the reference contexts are to an answer: `any` one of them is enough, or `each` is needed. IDs are
-    used where both sides have them; otherwise a digest of the text stands for the context, and a note says so. A row is
-    named by its `id`, or by its number from 0. InputError for a table without questions, a row whose fields are of
-    another type, and IDs that are not as many as the contexts.
+    It is a path of JSON lines, a dict of columns, rows, a dataset, or a table of pandas, polars or pyarrow. `need` says
+    what the reference contexts are to an answer: `any` one of them is enough, or `each` is needed. IDs are used where
+    both sides have them; otherwise a digest of the text stands for the context, and a note says so. A row is named by
+    its `id`, or by its number from 0. InputError for a table without questions, a row whose fields are of another type,
+    and IDs that are not as many as the contexts.
 
     >>> found = cases_and_traces({"user_input": ["why?"], "retrieved_contexts": [["so"]]}, need="any")
     >>> found.traces[0].query, found.cases[0].requires, found.notes
