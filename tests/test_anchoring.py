@@ -216,6 +216,11 @@ def test_evidence_by_id_alone_holds_while_the_id_does() -> None:
     assert reason(anchored([case(bare.model_copy(update={"revision": "9"}))], cut(TEXT, 24)))[0] == "unanchored"
 
 
+def test_what_a_case_excludes_is_excluded_by_its_chunks() -> None:
+    found = anchored([case(piece(9, 16), excludes=("t", "elsewhere"))], [*cut(TEXT, 30), *cut("abcd", 2, source="t")])
+    assert found.cases[0].excludes == ("t@2#0", "t@2#2", "elsewhere")
+
+
 DAY = [datetime(2026, 1, day, tzinfo=UTC) for day in range(1, 5)]
 
 

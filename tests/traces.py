@@ -74,6 +74,7 @@ def cases(draw: st.DrawFn) -> Case:
         split=draw(st.sampled_from(["dev", "holdout", "blind"])),
         origin=draw(st.sampled_from(["traffic", "expert", "replay", "support", "synthetic"])),
         cluster=draw(WORDS),
+        excludes=draw(some(IDS)),
         valid_from=draw(maybe(st.just(limits[0]))),
         valid_until=draw(maybe(st.just(limits[1]))),
     )

@@ -122,7 +122,8 @@ class _Search:
         except _NotFound as missing:
             return Stale(case, missing.evidence, missing.reason, str(missing))
         self.found.update(counted)
-        return case.model_copy(update={"requires": _one_grade_each(dict.fromkeys(needs))})
+        excludes = dict.fromkeys(name for given in case.excludes for name in search.sources.chunks_of(given))
+        return case.model_copy(update={"requires": _one_grade_each(dict.fromkeys(needs)), "excludes": tuple(excludes)})
 
     def _sources_at(self, time: datetime | None) -> Sources:
         if time not in self.by_time:

@@ -138,6 +138,11 @@ class Sources:
         """The document with that ID."""
         return self.documents.get(name)
 
+    def chunks_of(self, name: str) -> tuple[str, ...]:
+        """The IDs of a source's chunks; of what is no source here, its own."""
+        chunks = tuple(chunk.document.id for text in self._by_name.get(name, ()) for chunk in text.chunks)
+        return chunks or (name,)
+
     def hides(self, name: str) -> bool:
         """Whether the source is in the collection, but does not hold at the time asked for."""
         return name in self.hidden and name not in self._by_name

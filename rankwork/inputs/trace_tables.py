@@ -73,6 +73,7 @@ def case_schema() -> "pa.Schema":
             "split": code,
             "origin": code,
             "cluster": code,
+            "excludes": pa.list_(code),
             "valid_from": moment,
             "valid_until": moment,
         }
