@@ -21,7 +21,7 @@ def routes(collection: Collection, settings: Settings) -> Iterator[Scorer]:
 
 
 def weights(made: Sequence[Scorer], settings: Settings) -> dict[str, float]:
-    """The weight of each route, 1 where none are given; ContractError for another number, or a name that comes twice."""
+    """The weight of each route, 1 where none are given; ContractError for another number or a name twice."""
     names = [route.name for route in made]
     if len(set(names)) < len(names):
         raise ContractError(f"each route can be asked once, got {', '.join(names)}")

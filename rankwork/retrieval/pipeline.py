@@ -33,7 +33,7 @@ def run(collection: Collection, settings: Settings, cases: Sequence[Case] | None
 
     A trace takes about as much memory as it has items; for more than some thousands of cases take them one at a time
     from `Pipeline.traces`. ContractError for settings that the collection cannot serve, such as a reranker to be
-    learned from no cases; InputError for times that cannot be compared.
+    learned from no cases.
 
     >>> from rankwork.inputs.documents import Document
     >>> notes = Collection("notes", "1", (Document("a", "the cat sat"), Document("b", "a dog ran")))
