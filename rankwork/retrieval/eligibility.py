@@ -66,7 +66,7 @@ class Gate:
         self._valid: dict[datetime | None, Flags] = {}
 
     def of(self, case: Case) -> Eligibility:
-        """Which documents are candidates for this case; IDs that it excludes and the collection lacks are passed over."""
+        """Which documents are candidates for this case; excluded IDs that the collection lacks are passed over."""
         if case.identity not in self._readable:
             flags = (document.is_open_to(case.identity) for document in self._documents)
             self._readable[case.identity] = np.fromiter(flags, np.bool_, len(self._documents))
