@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
@@ -250,6 +253,38 @@ def test_scores_that_are_none_are_refused(scores: list[float]) -> None:
 def test_a_reranker_with_nothing_to_look_at_is_skipped() -> None:
     trace = piped([Fixed("one", [-1.0, -1.0])], Judge())
     assert [one.status for one in trace.stages] == ["ok", "ok", "skipped", "skipped"]
+
+
+@given(
+    first=st.lists(st.integers(-1, 3).map(float), min_size=6, max_size=6),
+    second=st.lists(st.integers(-1, 3).map(float), min_size=6, max_size=6),
+    depth=st.integers(1, 7),
+    fused=st.integers(1, 7),
+    window=st.integers(1, 7),
+    cut=st.integers(1, 7),
+    budget=st.integers(1, 20),
+)
+@hypothesis_settings(max_examples=100, deadline=None)
+def test_nothing_is_lost_without_a_reason(
+    first: list[float], second: list[float], depth: int, fused: int, window: int, cut: int, budget: int
+) -> None:
+    """After the routes, what a stage was given is what it lists: kept, or dropped for a reason that it can have."""
+    routes = [Fixed("one", first), Fixed("two", second)]
+    limits: dict[str, Any] = {"depth": depth, "fused": fused, "window": window, "cut": cut, "budget": budget}
+    pipeline = Pipeline(pets(), Settings(**limits), routes=routes, reranker=Judge())
+    trace = pipeline.trace(case("?", "cat"))
+    given_to = {item.id for one in trace.routes for item in one.kept}
+    reasons = {
+        "fuse": {"fusion_cut", "tie_cut"},
+        "rerank": {"rerank_window", "rerank_cut", "tie_cut"},
+        "context": {"duplicate_id", "near_duplicate", "token_budget"},
+    }
+    for one in trace.stages[2:]:
+        assert {item.id for item in one.items} == given_to
+        assert {item.drop_reason for item in one.items if not item.kept} <= reasons[one.kind]
+        given_to = {item.id for item in one.kept}
+    assert trace.prompt is not None
+    assert (trace.prompt.tokens or 0) <= budget
 
 
 # ----------------------------------------------------------------------------------- chunks
