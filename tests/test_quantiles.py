@@ -51,9 +51,7 @@ def test_limits_cover_the_true_quantile_as_often_as_they_say() -> None:
         assert covered / 2000 >= 0.95 - 0.015
 
 
-@given(
-    values=st.lists(st.floats(-1e6, 1e6), min_size=20, max_size=60), level=st.sampled_from([0.1, 0.5, 0.95])
-)
+@given(values=st.lists(st.floats(-1e6, 1e6), min_size=20, max_size=60), level=st.sampled_from([0.1, 0.5, 0.95]))
 def test_a_quantile_is_an_observed_value_with_the_right_share_below(values: list[float], level: float) -> None:
     found = quantile(values, level)
     assert found.value in values
@@ -65,9 +63,7 @@ def test_a_quantile_is_an_observed_value_with_the_right_share_below(values: list
 
 
 @given(values=st.lists(st.floats(0, 1e6), max_size=80), stopped=st.integers(0, 80), level=levels)
-def test_stopped_requests_count_as_longer_than_all_that_ended(
-    values: list[float], stopped: int, level: float
-) -> None:
+def test_stopped_requests_count_as_longer_than_all_that_ended(values: list[float], stopped: int, level: float) -> None:
     found, padded = quantile(values, level, stopped=stopped), quantile([*values, *[1e9] * stopped], level)
     for one, other in ((found.value, padded.value), (found.low, padded.low), (found.high, padded.high)):
         assert one == (None if other == 1e9 else other)

@@ -3,8 +3,9 @@
 A mean cannot outweigh one of them. Where none was seen, the number of trials says what that rules out.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rankwork.decision.shares import CONFIDENCE, Share, share
 from rankwork.trace import Trace
@@ -49,20 +50,38 @@ def hard_events(traces: Iterable[Trace], *, confidence: float = CONFIDENCE) -> H
     >>> print(found.events[0])
     cross_tenant_cache_hit in cache of case 'q': 'k', made for 'north', used for 'south'
     """
-    events: list[HardEvent] = []
-    told, seen, traced = dict.fromkeys(KINDS, 0), dict.fromkeys(KINDS, 0), 0
+    count = HardEventCount()
     for trace in traces:
-        traced += 1
+        count.add(trace)
+    return count.told(confidence)
+
+
+@dataclass
+class HardEventCount:
+    """What is counted while traces go by."""
+
+    traces: int = 0
+    events: list[HardEvent] = field(default_factory=list)
+    seen: Counter[str] = field(default_factory=Counter)
+    tellable: Counter[str] = field(default_factory=Counter)
+
+    def add(self, trace: Trace) -> None:
+        """One more trace."""
         found = list(events_of(trace))
-        events += found
-        for kind in KINDS:
-            happened = any(event.kind == kind for event in found)
-            seen[kind] += happened
-            told[kind] += happened or _can_tell(kind, trace)
-    shares = {
-        kind: share(seen[kind], told[kind], unknown=traced - told[kind], confidence=confidence) for kind in KINDS
-    }
-    return HardEvents(tuple(events), shares)
+        kinds = {event.kind for event in found}
+        self.traces += 1
+        self.events += found
+        self.seen.update(kinds)
+        self.tellable.update(kind for kind in KINDS if kind in kinds or _can_tell(kind, trace))
+
+    def told(self, confidence: float = CONFIDENCE) -> HardEvents:
+        """What was seen, and of how many traces."""
+        counts = {kind: (self.seen[kind], self.tellable[kind]) for kind in KINDS}
+        shares = {
+            kind: share(seen, of, unknown=self.traces - of, confidence=confidence)
+            for kind, (seen, of) in counts.items()
+        }
+        return HardEvents(tuple(self.events), shares)
 
 
 def events_of(trace: Trace) -> Iterator[HardEvent]:

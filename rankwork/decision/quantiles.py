@@ -104,9 +104,7 @@ def needed(level: float, *, above: int = 0, confidence: float = CONFIDENCE) -> i
     return high
 
 
-def quantile(
-    values: Iterable[float], level: float, *, stopped: int = 0, confidence: float = CONFIDENCE
-) -> Quantile:
+def quantile(values: Iterable[float], level: float, *, stopped: int = 0, confidence: float = CONFIDENCE) -> Quantile:
     """The quantile at `level` of `values`, float[n], in their unit, and of `stopped` more that did not end.
 
     `minimum(level)` values are needed, the stopped ones among them. InputError for a value that is not finite,
@@ -254,7 +252,7 @@ def quantile_difference(
 
     >>> found = quantile_difference(range(100), range(50, 150), 0.5)
     >>> found.value, found.low, found.high, found.clear
-    (50.0, 26.0, 74.0, True)
+    (50.0, 27.0, 73.0, True)
     """
     each = 1 - (1 - confidence) / 2
     one = quantile(first, level, stopped=stopped[0], confidence=each)
