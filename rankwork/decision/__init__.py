@@ -1,1 +1,1 @@
-"""Decisions: may a change ship, what to watch afterwards, and how a failure comes back as a test."""
+"""Whether a change may ship: policy, verdicts, the gate and what follows it."""
