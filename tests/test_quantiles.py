@@ -14,12 +14,11 @@ from rankwork.decision.quantiles import (
     limits,
     minimum,
     name,
-    needed,
     quantile,
     quantile_difference,
     quantiles,
 )
-from rankwork.decision.shares import clopper_pearson, share, share_difference
+from rankwork.decision.shares import share, share_difference
 from rankwork.errors import ContractError, InputError
 
 levels = st.sampled_from([0.1, 0.25, 0.5, 0.9, 0.95, 0.99])
@@ -78,14 +77,17 @@ def test_no_p99_from_fewer_than_a_hundred_values() -> None:
 
 
 @given(level=st.sampled_from([0.5, 0.9, 0.95]), above=st.integers(0, 4))
-def test_needed_is_the_first_n_that_shows_it(level: float, above: int) -> None:
-    found, tail = needed(level, above=above), 1 - exact(level)
+def test_a_budget_takes_the_first_n_that_shows_it(level: float, above: int) -> None:
+    values = [1.0] * 200 + [9.0] * above
+    found, tail = budget(values, level, 5.0).needed, 1 - exact(level)
     assert at_most(above, found, tail) <= Fraction(5, 100) < at_most(above, found - 1, tail)
 
 
 def test_the_numbers_of_values_that_a_budget_needs() -> None:
-    assert [needed(0.99, above=count) for count in range(3)] == [299, 473, 628]
-    assert [needed(0.95, above=count) for count in range(3)] == [59, 93, 124]
+    slow = ([1.0, *[9.0] * count] for count in range(3))
+    assert [(budget(v, 0.99, 5.0).needed, budget(v, 0.95, 5.0).needed) for v in slow] == [
+        (299, 59), (473, 93), (628, 124)
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -114,11 +116,12 @@ def test_a_budget_holds_at_its_limit_and_says_what_it_takes() -> None:
 @given(of=st.integers(1, 40), data=st.data(), confidence=st.sampled_from([0.9, 0.95]))
 def test_the_limits_of_a_share_leave_the_exact_tails(of: int, data: st.DataObject, confidence: float) -> None:
     count = data.draw(st.integers(0, of))
-    low, high = clopper_pearson(count, of, confidence)
-    tail = (1 - confidence) / 2
-    above = 1 - float(at_most(count - 1, of, Fraction(low))) if count else 0.0
+    found, tail = share(count, of, confidence=confidence), (1 - confidence) / 2
+    assert found.low is not None
+    assert found.high is not None
+    above = 1 - float(at_most(count - 1, of, Fraction(found.low))) if count else 0.0
     assert above == pytest.approx(tail if count else 0.0, abs=1e-9)
-    assert float(at_most(count, of, Fraction(high))) == pytest.approx(tail if count < of else 1.0, abs=1e-9)
+    assert float(at_most(count, of, Fraction(found.high))) == pytest.approx(tail if count < of else 1.0, abs=1e-9)
 
 
 def test_no_event_tells_n_and_what_it_rules_out() -> None:
@@ -161,9 +164,7 @@ def test_a_level_outside_is_refused(level: float) -> None:
 def test_what_is_no_confidence_or_no_count_is_refused() -> None:
     with pytest.raises(ContractError, match=r"confidence must be between 0 and 1, got 95"):
         quantiles([1.0], confidence=95)
-    with pytest.raises(ContractError, match="above must be a count, got -1"):
-        needed(0.9, above=-1)
-    with pytest.raises(ContractError, match="5 events in 3 trials"):
+    with pytest.raises(ContractError, match="5 events in 3 units"):
         share(5, 3)
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from rankwork.decision.shares import CONFIDENCE, checked_confidence
 from rankwork.errors import ContractError, InputError
+from rankwork.statistics import minimum_values
 
 LEVELS = (0.5, 0.95, 0.99)
 Verdict = Literal["within", "exceeded", "undecided", "refused"]
@@ -78,30 +79,6 @@ def minimum(level: float) -> int:
     """
     tail = min(exact(level), 1 - exact(level))
     return ceil(1 / tail)
-
-
-def needed(level: float, *, above: int = 0, confidence: float = CONFIDENCE) -> int:
-    """The fewest values that show the quantile at `level` to be within a limit where `above` of them exceed it.
-
-    The smallest n for which so few would exceed it with probability of at most 1 - confidence if the true quantile
-    lay above. ContractError for a negative count.
-
-    >>> [needed(0.99, above=count) for count in (0, 1, 2)], [needed(0.95, above=count) for count in (0, 1, 2)]
-    ([299, 473, 628], [59, 93, 124])
-    """
-    from scipy.stats import binom
-
-    checked_confidence(confidence)
-    if isinstance(above, bool) or not isinstance(above, int) or above < 0:
-        raise ContractError(f"above must be a count, got {above!r}")
-    tail = float(1 - exact(level))
-    low, high = above, above + 1
-    while binom.cdf(above, high, tail) > 1 - confidence:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if binom.cdf(above, middle, tail) > 1 - confidence else (low, middle)
-    return high
 
 
 def quantile(values: Iterable[float], level: float, *, stopped: int = 0, confidence: float = CONFIDENCE) -> Quantile:
@@ -211,9 +188,9 @@ def budget(
     ordered = _ordered(values)
     n = len(ordered) + stopped
     above = sum(value > limit for value in ordered) + stopped
-    least = needed(level, above=above, confidence=confidence)
+    least = minimum_values(level, above=above, level=confidence)
     verdict: Verdict = "within" if n >= least else "undecided"
-    if n < needed(level, confidence=confidence):
+    if n < minimum_values(level, level=confidence):
         verdict = "refused"
     elif above and binom.sf(above - 1, n, float(1 - exact(level))) <= 1 - confidence:
         verdict = "exceeded"

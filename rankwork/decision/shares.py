@@ -6,6 +6,7 @@ A share of 0 is not "never": with no event in n trials the upper limit says what
 from dataclasses import dataclass
 from math import isfinite
 
+from rankwork import statistics
 from rankwork.errors import ContractError
 
 CONFIDENCE = 0.95
@@ -48,23 +49,11 @@ def share(count: int, of: int, *, unknown: int = 0, confidence: float = CONFIDEN
     unknown, 5 unknown
     """
     checked_confidence(confidence)
-    if not 0 <= count <= of or unknown < 0:
-        raise ContractError(f"{count} events in {of} trials, {unknown} unknown: counts that cannot be")
+    one_sided = statistics.share(count, of, level=confidence)
+    two_sided = statistics.share(count, of, level=(1 + confidence) / 2)
     if not of:
         return Share(count, of, unknown, None, None, None, None, confidence)
-    low, high = clopper_pearson(count, of, confidence)
-    upper = clopper_pearson(count, of, 2 * confidence - 1)[1] if confidence > 0.5 else high
-    return Share(count, of, unknown, count / of, low, high, upper, confidence)
-
-
-def clopper_pearson(count: int, of: int, confidence: float) -> tuple[float, float]:
-    """The two-sided exact limits of a binomial share, as quantiles of beta distributions."""
-    from scipy.stats import beta
-
-    tail = (1 - confidence) / 2
-    low = float(beta.ppf(tail, count, of - count + 1)) if count else 0.0
-    high = float(beta.isf(tail, count + 1, of - count)) if count < of else 1.0
-    return low, high
+    return Share(count, of, unknown, one_sided.share, two_sided.low, two_sided.high, one_sided.high, confidence)
 
 
 @dataclass(frozen=True)
