@@ -20,6 +20,7 @@ KEY = "RANKWORK_PRIVACY_KEY"
 KEY_FILE = "RANKWORK_PRIVACY_KEY_FILE"
 _SHORTEST = 16
 _DIGITS = 32
+_TOKEN = re.compile(r"~[0-9a-f]{32}")
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,15 @@ class Tokens:
 
     def _digest(self, text: str) -> str:
         return hmac.new(self.key.encode(), text.encode(), hashlib.sha256).hexdigest()[:_DIGITS]
+
+
+def is_token(text: str) -> bool:
+    """Whether a text has the form of what stands for another.
+
+    >>> is_token(Tokens("a key of 16 or more").of("text")), is_token("~20 degrees")
+    (True, False)
+    """
+    return bool(_TOKEN.fullmatch(text))
 
 
 def from_environment() -> Tokens:

@@ -1,0 +1,96 @@
+"""Questions that are the same but for spelling: shingles of characters, and the share of them that two have in common.
+
+Numbers are looked at apart. Two questions that differ only in them ask two things ("error 500", "error 502"), so both
+may stand in one set. Between a set that one works with and a held-out one they count as the same: the wording would
+tell what is asked there.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from rankwork.errors import ContractError
+from rankwork.trace import Case
+
+SHINGLE = 4
+THRESHOLD = 0.8
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_NO_WORD = re.compile(r"[^\w#]+")
+
+
+def normalised(text: str) -> str:
+    """A text without case, punctuation, forms of characters or spaces that carry nothing; numbers become `#`.
+
+    >>> normalised("  What's NEW in  v2.13?")
+    'what s new in v#'
+    """
+    plain = _NUMBER.sub("#", unicodedata.normalize("NFKC", text).casefold())
+    return _NO_WORD.sub(" ", plain.replace("_", " ")).strip()
+
+
+def numbers(text: str) -> tuple[str, ...]:
+    """The numbers of a text in their order.
+
+    >>> numbers("error 502 in 2.13")
+    ('502', '2.13')
+    """
+    return tuple(_NUMBER.findall(unicodedata.normalize("NFKC", text)))
+
+
+def shingles(text: str) -> frozenset[str]:
+    """The runs of four characters of the normalised text, or the whole of a shorter one."""
+    plain = normalised(text)
+    return frozenset(plain[start : start + SHINGLE] for start in range(max(len(plain) - SHINGLE + 1, 1)))
+
+
+def likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    """The share of all shingles of two texts that both have (Jaccard), from 0 to 1; two empty texts are alike.
+
+    >>> round(likeness(shingles("how do I reset it"), shingles("How do I reset it?!")), 2)
+    1.0
+    """
+    return len(one & other) / len(one | other) if one | other else 1.0
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """Two cases that ask nearly the same, in these words."""
+
+    first: str
+    second: str
+    value: float
+    texts: tuple[str, str]
+
+    def __str__(self) -> str:
+        return f"{self.texts[0]!r} and {self.texts[1]!r} of case {self.second!r} (likeness {self.value:.2f})"
+
+
+def near_duplicate(
+    case: Case, others: Iterable[Case], *, threshold: float = THRESHOLD, numbers_count: bool = True
+) -> Likeness | None:
+    """The other case that asks most nearly the same in its query or a variant; None below the threshold.
+
+    With `numbers_count`, texts with different numbers are different questions. ContractError for a threshold outside
+    0..1.
+
+    >>> asked = Case(id="a", query="What does error 500 mean?")
+    >>> others = [Case(id="b", query="what does error 502 mean")]
+    >>> near_duplicate(asked, others) is None, near_duplicate(asked, others, numbers_count=False).second
+    (True, 'b')
+    """
+    if isinstance(threshold, bool) or not 0 < threshold <= 1:
+        raise ContractError(f"threshold must be above 0 and at most 1, got {threshold!r}")
+    asked = [(text, shingles(text), numbers(text)) for text in _texts(case)]
+    found = []
+    for other in others:
+        for theirs in _texts(other):
+            held, counted = shingles(theirs), numbers(theirs)
+            for text, ours, counts in asked:
+                if not numbers_count or counts == counted:
+                    found.append(Likeness(case.id, other.id, likeness(ours, held), (text, theirs)))
+    return max((each for each in found if each.value >= threshold), key=lambda each: each.value, default=None)
+
+
+def _texts(case: Case) -> Iterator[str]:
+    yield from (text for text in (case.query, *case.variants) if text)
