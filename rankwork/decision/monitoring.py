@@ -140,8 +140,8 @@ def monitor(traces: Iterable[Trace], *, levels: Iterable[float] = LEVELS, confid
     times = [trace.time for trace in listed if trace.time is not None]
     return Monitored(
         traces=len(listed),
-        first=_end(times, first=True),
-        last=_end(times, first=False),
+        first=min(times, default=None),
+        last=max(times, default=None),
         stages=tuple(figures(name, tally, levels=asked, confidence=confidence) for name, tally in counted.items()),
         disturbed=share(sum(outcome(trace) != "ok" for trace in listed), len(listed), confidence=confidence),
         refused=_told([trace.refused for trace in listed], confidence),
@@ -164,16 +164,6 @@ def _without_items(trace: Trace) -> Trace:
     """What is left of a trace once its items were looked at: a hundred thousand of them fit into memory."""
     stages = tuple(stage.model_copy(update={"items": ()}) for stage in trace.stages)
     return trace.model_copy(update={"stages": stages, "claims": None, "citations": None, "answer": None})
-
-
-def _end(times: list[datetime], *, first: bool) -> datetime | None:
-    """The first or the last moment. InputError where some moments have a time zone and others have none."""
-    try:
-        return (min if first else max)(times, default=None)
-    except TypeError:
-        raise InputError(
-            "some traces have a time with its zone and others one without: they cannot be ordered"
-        ) from None
 
 
 def _told(flags: list[bool | None], confidence: float) -> Share:

@@ -4,13 +4,14 @@ What is checked: the refusal, the evidence that reached the model, the labels of
 case whose evidence is no longer gold is not scored: a stale answer key makes a right system look wrong.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from rankwork.decision.hard_events import events_of
+from rankwork.decision.paths import path, shown, told
 from rankwork.errors import InputError
-from rankwork.trace import Case, Item, Requirement, Stage, Trace
+from rankwork.trace import CUTS, Case, Requirement, Trace
 
 Verdict = Literal["pass", "fail", "not scored"]
 
@@ -35,7 +36,7 @@ def check(case: Case, trace: Trace | None) -> Outcome:
     >>> from rankwork.trace import Evidence, Prompt
     >>> case = Case(id="q", query="why?", requires=(Requirement(any_of=(Evidence(id="a"),)),))
     >>> print(check(case, Trace(case="q", prompt=Prompt(ids=("b",)))))
-    fail: q: 'a' was not shown to the model
+    fail: q: not shown to the model: 'a' (no stages)
     >>> print(check(case, Trace(case="q", prompt=Prompt(ids=("b", "a")), refused=False)))
     pass: q
     """
@@ -97,40 +98,13 @@ def _wrong_citations(trace: Trace) -> Iterator[str]:
 
 
 def met(need: Requirement, trace: Trace) -> list[str]:
-    """The evidence of a requirement that reached the model, by ID: the prompt's, else that of the last stage."""
-    shown = _shown(trace)
-    return [evidence.id for evidence in need.any_of if evidence.id in shown]
-
-
-def _shown(trace: Trace) -> set[str]:
-    """What the model was shown; what replaced a piece, as its parent does, holds it."""
-    kept: Mapping[str, Item] = {item.id: item for item in trace.stages[-1].kept} if trace.stages else {}
-    shown = set(trace.prompt.ids) if trace.prompt is not None else set(kept)
-    return shown | {kept[name].previous_id or name for name in shown if name in kept}
+    """The evidence of a requirement that reached the model, by ID."""
+    return [evidence.id for evidence in need.any_of if shown(evidence.id, trace)]
 
 
 def _unmet(need: Requirement, trace: Trace) -> str:
-    names = " or ".join(repr(evidence.id) for evidence in need.any_of) or "an empty requirement"
-    return f"{names} was not shown to the model" + _last_seen(need, trace)
-
-
-def _last_seen(need: Requirement, trace: Trace) -> str:
-    """Where evidence of the need was last kept, and what dropped it."""
-    wanted = {evidence.id for evidence in need.any_of}
-    for place in range(len(trace.stages) - 1, -1, -1):
-        stage = trace.stages[place]
-        item = next((item for item in stage.kept if item.id in wanted), None)
-        if item is not None:
-            return f": rank {item.rank} of {stage.name}" + _dropped(item, trace.stages[place + 1 :])
-    return f": in none of {', '.join(stage.name for stage in trace.stages)}" if trace.stages else ""
-
-
-def _dropped(item: Item, later: tuple[Stage, ...]) -> str:
-    for stage in later:
-        gone = next((each for each in stage.items if item.id in (each.id, each.previous_id) and not each.kept), None)
-        if gone is not None:
-            return f", dropped by {stage.name} ({gone.drop_reason or 'no reason given'})"
-    return ""
+    lost = [f"{evidence.id!r} ({told(path(evidence.id, trace))})" for evidence in need.any_of]
+    return f"not shown to the model: {' or '.join(lost) or 'an empty requirement, which nothing meets'}"
 
 
 def _by_ties(case: Case, trace: Trace) -> Iterator[str]:
@@ -142,12 +116,12 @@ def _by_ties(case: Case, trace: Trace) -> Iterator[str]:
 
 
 def _tie(name: str, trace: Trace) -> str | None:
-    """The cut at which a kept item has the score of one that was dropped there."""
-    for stage in trace.stages:
-        item = next((item for item in stage.kept if item.id == name), None)
-        if item is None or item.score is None or stage.kind == "retrieve":
-            continue
-        rival = next((other for other in stage.items if not other.kept and other.score == item.score), None)
-        if rival is not None:
-            return f"{name!r} has the score of {rival.id!r}, which {stage.name} dropped"
+    """The cut at which it was kept, with the score of something that was dropped there for its rank alone."""
+    alone = len(trace.routes) == 1
+    for stage, step in zip(trace.stages, path(name, trace), strict=True):
+        if stage.kind == "retrieve" and not alone:
+            continue  # another route can bring it
+        rivals = [item for item in stage.items if item.drop_reason in CUTS and item.score == step.score]
+        if step.kept and step.score is not None and rivals:
+            return f"{step.id!r} has the score of {rivals[0].id!r}, which {stage.name} cut off"
     return None

@@ -189,8 +189,9 @@ def reviews(path: Path) -> dict[str, Entry]:
         return found
     for number, line in enumerate(beside.read_text(encoding="utf-8").splitlines(), 1):
         try:
-            entry = Entry(**json.loads(line))
-        except (ValueError, TypeError):
+            held = json.loads(line)
+            entry = Entry(**{**held, "failed": tuple(held["failed"])})
+        except (ValueError, TypeError, KeyError):
             raise InputError(f"{beside.name} line {number} is no review") from None
         found[entry.case] = entry
     return found

@@ -7,6 +7,7 @@ There are no paths in it, nothing is unpacked, and what is no case and no trace 
 
 import json
 import os
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -108,7 +109,8 @@ def save(package: Package, path: Path, *, tokens: Tokens | None = None) -> None:
     except OSError as error:
         raise InputError(f"{path.name} cannot be written: {error.strerror}") from None
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink()
 
 
 def load(path: Path, *, tokens: Tokens | None = None) -> Package:
