@@ -1,1 +1,1 @@
-"""Diagnosis: where evidence was lost, what an answer rests on, and whether a judge is to be trusted."""
+"""From the traces of a staged system to what went wrong: where evidence was lost, and whether cases still hold."""
