@@ -80,7 +80,7 @@ def verdict(
     Nothing changed, in 40 queries and in 400:
 
     >>> print(verdict([0.0] * 40, margin=0.01, alpha=0.05))
-    inconclusive: 0 of 40 clusters differ, fewer than 10, and drops in up to 7.22% of them could cost .0722, margin .01
+    inconclusive: 0 of 40 clusters differ, fewer than 10, and drops in up to 7.22% of them could cost .07216, margin .01
     >>> verdict([0.0] * 400, margin=0.01, alpha=0.05).word
     'equivalent'
     """
