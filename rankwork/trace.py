@@ -8,12 +8,15 @@ A trace lists its stages in the order in which they ran: one `retrieve` for each
 with its reason where one was written down.
 """
 
-from datetime import datetime
+import json
+from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     FiniteFloat,
@@ -33,6 +36,29 @@ Split = Literal["dev", "holdout", "blind"]
 Origin = Literal["traffic", "expert", "replay", "support", "synthetic"]
 Label = Literal["supported", "contradicted", "not_enough_information"]
 Text = Annotated[str, Field(min_length=1)]
+
+
+def moment(value: datetime) -> datetime:
+    """The same moment in UTC; a time without an offset is UTC, so that any two can be compared.
+
+    >>> moment(datetime(2026, 3, 1, 12)).isoformat()
+    '2026-03-01T12:00:00+00:00'
+    """
+    try:
+        return value.replace(tzinfo=UTC) if value.utcoffset() is None else value.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError(f"{value.isoformat()} lies outside the years 1 to 9999 in UTC") from error
+
+
+def _plain(value: Any) -> Any:
+    """What JSON makes of a value, so that it is the same after it was written and read: tuples become lists."""
+    try:
+        return json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"must be what JSON can hold: {error}") from error
+
+
+Moment = Annotated[datetime, AfterValidator(moment)]
 
 
 class _Strict(BaseModel):
@@ -79,7 +105,7 @@ class Case(_Strict):
 
     id: Text
     query: str
-    time: datetime | None = None
+    time: Moment | None = None
     identity: Identity = Identity()
     requires: tuple[Requirement, ...] = ()
     points: tuple[str, ...] = ()
@@ -89,8 +115,8 @@ class Case(_Strict):
     split: Split = "dev"
     origin: Origin = "expert"
     cluster: str = ""
-    valid_from: datetime | None = None
-    valid_until: datetime | None = None
+    valid_from: Moment | None = None
+    valid_until: Moment | None = None
 
     @property
     def gold(self) -> dict[str, Evidence]:
@@ -145,7 +171,7 @@ class Stage(_Strict):
     order: Literal["id_asc", "id_desc", "rank", "input", "inclusive"] | None = None
     latency_ms: NonNegativeFloat | None = None
     status: Literal["ok", "timeout", "error", "skipped", "degraded"] = "ok"
-    parameters: dict[str, Any] = {}
+    parameters: Annotated[dict[str, Any], BeforeValidator(_plain)] = {}
     items: tuple[Item, ...] = ()
 
     @property
@@ -279,7 +305,7 @@ class Trace(_Strict):
     case: Text
     run: str = ""
     query: str = ""
-    time: datetime | None = None
+    time: Moment | None = None
     identity: Identity = Identity()
     unit: Literal["chunk", "document"] = "chunk"
     snapshot: dict[str, str] = {}
