@@ -207,7 +207,9 @@ def _whole(
 ) -> Column:
     missing = [query for query in queries if query not in column]
     if missing:
-        raise InputError(f"{path.name}: {name!r} has no row for {examples(missing)}; an undefined value has an empty one")
+        raise InputError(
+            f"{path.name}: {name!r} has no row for {examples(missing)}; an undefined value has an empty one"
+        )
     return _column([column[query] for query in queries], unit, ranged)
 
 

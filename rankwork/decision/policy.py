@@ -67,6 +67,12 @@ class Rule(_Strict):
         own = self.better is not None
         return self.largest_drop or (known.largest_drop if known else None if own else 1.0)
 
+    @property
+    def reviewed(self) -> bool:
+        """Whether a query that loses by it is listed for review: by quality, not by milliseconds, tokens or money."""
+        known = QUANTITIES.get(self.measure)
+        return known is None or known.largest_drop is not None
+
     @model_validator(mode="after")
     def _is_known(self) -> Self:
         known = QUANTITIES.get(self.measure)
@@ -151,7 +157,7 @@ class SmallShare(_Strict):
 
 
 class Trigger(_Strict):
-    """A rule for automatic rollback: one of these shares, or latencies, in any `window` requests that follow each other.
+    """A rule for automatic rollback: a share of any `window` requests that follow each other.
 
     `of` is `refused`, `degraded`, `timeouts` or `slow`; slow means a latency above `slow_ms`. It fires as soon as the
     exact bound shows that the share is above `at_most`.
@@ -179,8 +185,10 @@ class RolloutPlan(_Strict):
 
 
 class Policy(_Strict):
-    """All that a gate checks. `alpha` is for claims of "better"; slices of fewer clusters than `minimum_clusters` are
-    inconclusive. `cases` is a file of cases, relative to the policy's own.
+    """All that a gate checks.
+
+    `alpha` is for claims of "better"; slices of fewer clusters than `minimum_clusters` are inconclusive. `cases` is a
+    file of cases, relative to the policy's own.
     """
 
     name: Text

@@ -101,7 +101,10 @@ def judge(
     _check(estimate, margin, alpha, largest_drop)
     p = estimate.p if p is None else p
     too_few = _too_few(estimate, margin, largest_drop)
-    word, reason = ("inconclusive", too_few) if too_few else _by_limits(estimate, margin, alpha, p)
+    word: Word = "inconclusive"
+    reason = too_few
+    if not too_few:
+        word, reason = _by_limits(estimate, margin, alpha, p)
     non_inferior = None if margin is None else not too_few and estimate.low90 > -margin
     return Verdict(word, reason, estimate, margin, p, non_inferior)
 
