@@ -1,4 +1,4 @@
-"""The command line: `rankwork run`, `list`, `show`, `verify`, `compare`, `audit`, `fix` and the others of `--help`.
+"""The command line: `rankwork run`, `list`, `verify`, `compare`, `audit`, `gate`, `fix` and the others of `--help`.
 
 Exit codes: 0 fine; 1 checked and found wanting; 2 bad input; 130 interrupted. Libraries are imported inside the
 commands, so that `rankwork --help` answers at once.
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankwork import __version__
-from rankwork.errors import RankworkError
+from rankwork.errors import InputError, RankworkError
 
 if TYPE_CHECKING:
     from rankwork.evidence.diagnosis import Comparison
@@ -475,6 +475,42 @@ def fix(run_file: Path, output: Path | None, order: str) -> int:
     else:
         write_run(run, output)
     return 0
+
+
+@commands.command()
+@click.argument("policy", type=click.Path(path_type=Path))
+@click.argument("baseline", type=click.Path(path_type=Path))
+@click.argument("candidate", type=click.Path(path_type=Path))
+@click.option("--cases", type=click.Path(path_type=Path), metavar="FILE", help="Cases (default: those of the policy).")
+@click.option("--format", "form", type=click.Choice(["table", "json", "html"]), default="table", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write to FILE; print the decision alone.")
+def gate(
+    policy: Path, baseline: Path, candidate: Path, cases: Path | None, form: str, as_json: bool, out: Path | None
+) -> int:
+    """Decide by POLICY whether CANDIDATE may replace BASELINE: release, hold or reject, with every reason.
+
+    BASELINE and CANDIDATE are traces (JSON lines or parquet), the JSON of `rankwork audit`, or CSV with the columns
+    query,measure,value. Exit code 0 is a release, 1 a hold or a reject, 2 bad input.
+    """
+    from rankwork.decision.gate import gate as decide
+    from rankwork.decision.telling import told
+
+    found = decide(policy, baseline, candidate, cases=cases)
+    text = told(found, "json" if as_json else form)
+    if out is None:
+        click.echo(text)
+    else:
+        _write(out, text)
+        click.echo(found.headline)
+    return 0 if found else FOUND_WANTING
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}") from None
 
 
 @commands.command()

@@ -80,7 +80,7 @@ def verdict(
     Nothing changed, in 40 queries and in 400:
 
     >>> print(verdict([0.0] * 40, margin=0.01, alpha=0.05))
-    inconclusive: 0 of 40 clusters differ, fewer than 10, and drops in up to 7.22% of them could cost .0722, margin .01
+    inconclusive: 0 of 40 clusters differ, fewer than 10, and drops in up to 7.22% of them could cost .07216, margin .01
     >>> verdict([0.0] * 400, margin=0.01, alpha=0.05).word
     'equivalent'
     """
@@ -101,7 +101,10 @@ def judge(
     _check(estimate, margin, alpha, largest_drop)
     p = estimate.p if p is None else p
     too_few = _too_few(estimate, margin, largest_drop)
-    word, reason = ("inconclusive", too_few) if too_few else _by_limits(estimate, margin, alpha, p)
+    word: Word = "inconclusive"
+    reason = too_few
+    if not too_few:
+        word, reason = _by_limits(estimate, margin, alpha, p)
     non_inferior = None if margin is None else not too_few and estimate.low90 > -margin
     return Verdict(word, reason, estimate, margin, p, non_inferior)
 
