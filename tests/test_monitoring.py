@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankwork.decision.drift import drift
-from rankwork.decision.hard_events import KINDS, hard_events
+from rankwork.decision.hard_events import hard_events
 from rankwork.decision.monitoring import monitor
 from rankwork.decision.proxies import proxies
+from rankwork.decision.quantities import EVENTS
 from rankwork.decision.spending import spending, summed, total_cost
 from rankwork.errors import ContractError, InputError
 from rankwork.trace import (
@@ -139,27 +140,22 @@ def test_versions_are_counted_and_a_mixture_is_named() -> None:
     assert "more than one version: index (1: 3, 2: 1, unknown: 1)" in str(found)
 
 
-EVENTS: dict[str, Trace] = {
+DENIED = Stage(kind="retrieve", returned=1, items=(Item(id="d", rank=1, acl="denied"),))
+SEEN: dict[str, Trace] = {
     "cross_tenant_cache_hit": Trace(
         case="q", identity=Identity(tenant="a"), events=Events(cache_hits=(CacheHit(key="k", tenant="b"),))
     ),
-    "denied_item_kept": Trace(
-        case="q", stages=(Stage(kind="retrieve", returned=1, items=(Item(id="d", rank=1, acl="denied"),)),)
-    ),
-    "foreign_item_kept": Trace(
-        case="q",
-        identity=Identity(tenant="a"),
-        stages=(Stage(kind="retrieve", returned=1, items=(Item(id="d", rank=1, tenant="b"),)),),
-    ),
-    "forbidden_tool_executed": Trace(
-        case="q", events=Events(tools=(ToolCall(tool="pay", permitted=False, executed=True),))
+    "unauthorised": Trace(case="q", stages=(DENIED,)),
+    "forbidden_tool": Trace(case="q", events=Events(tools=(ToolCall(tool="pay", permitted=False, executed=True),))),
+    "injected_tool": Trace(
+        case="q", events=Events(tools=(ToolCall(tool="pay", permitted=True, executed=True, injected=True),))
     ),
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_each_hard_event_is_found_and_named(kind: str) -> None:
-    found = monitor([EVENTS[kind]])
+@pytest.mark.parametrize("kind", EVENTS)
+def test_each_hard_event_that_a_policy_can_name_is_found(kind: str) -> None:
+    found = monitor([SEEN[kind]])
     assert [event.kind for event in found.hard.events] == [kind]
     assert found.hard.shares[kind].count == 1
     assert f"HARD EVENT {kind}" in str(found)
@@ -170,9 +166,10 @@ def test_what_is_allowed_is_no_event() -> None:
     refused = ToolCall(tool="pay", permitted=False, executed=False)
     events = Events(cache_hits=(CacheHit(key="k", tenant="a"),), cache_lookups=1, tools=(refused,))
     stages = (Stage(kind="retrieve", returned=1, items=(own, Item(id="e", kept=False, acl="denied"))),)
-    found = hard_events([Trace(case="q", identity=Identity(tenant="a"), stages=stages, events=events)])
-    assert found.events == ()
-    assert [share.of for share in found.shares.values()] == [1, 1, 1, 1]
+    trace = Trace(case="q", identity=Identity(tenant="a"), stages=stages, events=events)
+    assert hard_events([trace]).events == ()
+    assert [share.of for share in hard_events([trace]).shares.values()] == [1, 1, 1, 1]
+    assert monitor([trace]).forbidden_attempts.count == 1
 
 
 def test_a_trace_that_cannot_tell_is_unknown_and_not_clean() -> None:

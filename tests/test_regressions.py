@@ -217,7 +217,7 @@ def test_a_refusal_that_was_expected() -> None:
 def test_a_hard_event_fails_whatever_was_answered() -> None:
     leaked = (Item(id="gold", rank=1, acl="denied"),)
     trace = Trace(case="q", identity=AGENT, stages=(Stage(kind="retrieve", returned=1, items=leaked),))
-    assert check(case(), trace).reasons == ("denied_item_kept in retrieve of case 'q': 'gold'",)
+    assert check(case(), trace).reasons == ("unauthorised in case 'q': gold in retrieve",)
 
 
 def test_what_cannot_be_scored_is_neither_passed_nor_failed() -> None:

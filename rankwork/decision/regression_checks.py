@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from rankwork.decision.hard_events import events_of
+from rankwork.decision.hard_events import hard_events
 from rankwork.decision.paths import path, shown, told
 from rankwork.errors import InputError
 from rankwork.trace import CUTS, Case, Requirement, Trace
@@ -77,7 +77,7 @@ def _unfit(case: Case, trace: Trace) -> Iterator[str]:
 
 
 def _faults(case: Case, trace: Trace) -> Iterator[str]:
-    yield from map(str, events_of(trace))
+    yield from map(str, hard_events([trace]).events)
     if case.expected == "refuse":
         if not trace.refused:
             yield "it answered, and should have refused" if trace.refused is False else "no refusal was recorded"
