@@ -31,6 +31,11 @@ class Moved:
     clear: bool
     reason: str | None
 
+    def __str__(self) -> str:
+        ends = ["unknown" if end is None else f"{end:.4g}" for end in (self.first, self.second)]
+        limits = ["-" if limit is None else f"{limit:+.4g}" for limit in (self.low, self.high)]
+        return f"  {self.figure} ({self.unit}): {' to '.join(ends)}, difference within [{', '.join(limits)}]"
+
 
 @dataclass(frozen=True)
 class Drift:
@@ -48,6 +53,13 @@ class Drift:
     def clear(self) -> tuple[Moved, ...]:
         """The figures that moved, whatever chance does."""
         return tuple(moved for moved in self.figures if moved.clear)
+
+    def __str__(self) -> str:
+        head = (
+            f"{len(self.clear)} of {len(self.figures)} figures moved; all limits hold together at {self.confidence:.0%}"
+        )
+        versions = [f"other versions of: {', '.join(self.versions)}"] if self.versions else []
+        return "\n".join([head, *versions, *map(str, self.clear)])
 
     def to_pandas(self) -> "pd.DataFrame":
         """One row a figure."""

@@ -10,6 +10,7 @@ A request that was stopped has no latency, only a lower limit for one. It is cou
 leaving it out would make a service look faster the more often it times out.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -62,6 +63,18 @@ def name(level: float) -> str:
     ('P50', 'P99.9')
     """
     return f"P{float(100 * exact(level)):g}"
+
+
+def parse(text: str) -> float:
+    """The level that a name such as P99 or p99.9 stands for. ContractError for another name.
+
+    >>> parse("P95"), parse("p99.9")
+    (0.95, 0.999)
+    """
+    match = re.fullmatch(r"[Pp](\d{1,2}(?:\.\d+)?)", text)
+    if match is None or not Fraction(match[1]):
+        raise ContractError(f"a quantile is named as P50 or P99.9, got {text!r}")
+    return float(Fraction(match[1]) / 100)
 
 
 def exact(level: float) -> Fraction:

@@ -7,6 +7,7 @@ There are no paths in it, nothing is unpacked, and what is no case and no trace 
 
 import json
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -83,6 +84,17 @@ def pack(
         trace=stand_ins.of(trace),
     )
     return Package(hidden, body.key, body.case, body.trace, digest(_plain(body)))
+
+
+def chosen(traces: Iterable[Trace], case: str, run: str | None = None) -> Trace:
+    """The one trace of a case, of a run where that is named. InputError for none, and for several."""
+    found = [trace for trace in traces if trace.case == case and run in (None, trace.run)]
+    where = f"case {case!r}" + (f" in run {run!r}" if run is not None else "")
+    if not found:
+        raise InputError(f"no trace of {where}")
+    if len(found) > 1:
+        raise InputError(f"{where} has traces of the runs {', '.join(repr(trace.run) for trace in found)}: name one")
+    return found[0]
 
 
 def _plain(body: _Body) -> dict[str, Any]:

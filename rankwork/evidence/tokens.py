@@ -68,6 +68,11 @@ def from_environment() -> Tokens:
     return Tokens(key)
 
 
+def if_any() -> Tokens | None:
+    """Those under the key of this environment, None where there is none; InputError for one that could be guessed."""
+    return from_environment() if os.environ.get(KEY) or os.environ.get(KEY_FILE) else None
+
+
 def in_force() -> Tokens | None:
     """Those that the notebook which is running here must use, None where it records texts as they are."""
     return from_environment() if os.environ.get(MODE) == "digest" else None
