@@ -27,7 +27,7 @@ ROLES: dict[str, Role] = {
     "Evidence.quote": "quote",
     **dict.fromkeys(("Identity.tenant", "Item.tenant", "CacheHit.tenant"), "tenant"),
     **dict.fromkeys(
-        ("Evidence.id", "Evidence.source", "Item.id", "Item.previous_id", "Item.source", "Citation.id",
+        ("Case.excludes", "Evidence.id", "Evidence.source", "Item.id", "Item.previous_id", "Item.source", "Citation.id",
          "Citation.source", "Prompt.ids", "CacheHit.ids", "Events.injected_ids", "Signal.id"), "id",
     ),
     **dict.fromkeys(
