@@ -110,13 +110,18 @@ def test_nothing_hidden_is_in_the_file(texts: Any, tmp_path: Path) -> None:
     assert '"model": "small"' in text
 
 
-def test_ids_are_hidden_where_that_is_asked_for(tmp_path: Path) -> None:
-    package = pack(TRACE, CASE, privacy=Privacy(ids=True), tokens=KEY)
+@pytest.mark.parametrize("texts", ["digest", "plain"])
+def test_ids_are_hidden_where_that_is_asked_for(texts: Any, tmp_path: Path) -> None:
+    """Also where the parameters of a stage name them."""
+    context = Stage(kind="context", returned=0, parameters={"stand_in": {"gold": "other"}})
+    trace = TRACE.model_copy(update={"stages": (*TRACE.stages, context), "answer": None, "claims": None})
+    case = CASE.model_copy(update={"requires": (Requirement(any_of=(Evidence(id="gold"),)),)})
+    package = pack(trace, case, privacy=Privacy(texts=texts, ids=True), tokens=KEY)
     save(package, tmp_path / "p.json")
     assert "gold" not in (tmp_path / "p.json").read_text()
     assert package.case is not None
     gold = next(iter(package.case.gold))
-    assert [step.rank for step in path(gold, package.trace)] == [2, None]
+    assert [step.rank for step in path(gold, package.trace)] == [2, None, None]
 
 
 def test_equal_texts_stay_equal_under_one_key_and_differ_under_another() -> None:

@@ -4,7 +4,7 @@ Every field of the schema that can hold text has its role here; a test walks the
 leave the house unnoticed.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -65,6 +65,7 @@ class Pseudonyms:
     tokens: Tokens | None = None
     words: tuple[str, ...] = ()
     _numbers: dict[str, str] = field(default_factory=dict)
+    _ids: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         if self.tokens is None and (self.privacy.texts == "digest" or self.privacy.ids):
@@ -72,6 +73,7 @@ class Pseudonyms:
 
     def of(self, value: T) -> T:
         """The case or trace with everything replaced that its privacy hides, checked as any other."""
+        self._ids = set(_ids(value))
         return type(value).model_validate(self._fields(value))
 
     def _fields(self, model: BaseModel) -> dict[str, Any]:
@@ -93,11 +95,13 @@ class Pseudonyms:
             return self._tenant(value) if self.privacy.tenants else value
         if role == "id":
             return self._token(value) if self.privacy.ids else value
-        if role == "name" or self.privacy.texts == "plain":
+        if role == "name" or (role != "settings" and self.privacy.texts == "plain"):
             return value
         if role == "quote":
             return ""  # its length must stay that of its anchor, and the anchor finds it again
         if role == "settings" and not any(map(str.isspace, value)):
+            return self._token(value) if self.privacy.ids and value in self._ids else value
+        if self.privacy.texts == "plain":
             return value
         return self._token(value) if self.privacy.texts == "digest" else redacted(value, self.words)
 
@@ -110,6 +114,18 @@ class Pseudonyms:
         if self.tokens is None:
             raise InputError("digests need a key")
         return self.tokens.of(value)
+
+
+def _ids(value: Any, role: Role | None = None) -> Iterator[str]:
+    """Every ID of a document that a case or a trace names: they can stand in the parameters of a stage too."""
+    if isinstance(value, BaseModel):
+        for name in type(value).model_fields:
+            yield from _ids(getattr(value, name), ROLES.get(f"{type(value).__name__}.{name}"))
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _ids(item, role)
+    elif role == "id" and isinstance(value, str):
+        yield value
 
 
 def pseudonyms(privacy: Privacy, tokens: Tokens | None = None, words: Iterable[str] = ()) -> Pseudonyms:
