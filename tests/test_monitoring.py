@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from rankwork.decision.drift import drift
 from rankwork.decision.hard_events import hard_events
 from rankwork.decision.monitoring import monitor
-from rankwork.decision.proxies import proxies
+from rankwork.decision.proxies import approval, judged_right, proxies
 from rankwork.decision.quantities import EVENTS
 from rankwork.decision.spending import spending, summed, total_cost
 from rankwork.errors import ContractError, InputError
 from rankwork.trace import (
     CacheHit,
+    Claim,
     Events,
     Identity,
     Item,
@@ -182,6 +183,16 @@ def test_proxies_are_named_so_and_count_a_trace_once() -> None:
     found = {proxy.kind: proxy.traces for proxy in proxies([Trace(case="a", events=twice), Trace(case="b")])}
     assert (found["follow_up"].count, found["follow_up"].of, found["follow_up"].unknown) == (1, 1, 1)
     assert "proxy follow_up" in monitor([Trace(case="a", events=twice)]).shares()
+
+
+def test_votes_and_judgements_are_two_things() -> None:
+    voted = Events(signals=(Signal(kind="thumbs_up"),))
+    unsure = (Claim(id="1", correct=True), Claim(id="2"))
+    wrong = (Claim(id="1", correct=False), Claim(id="2"))
+    traces = [Trace(case="a", events=voted, claims=wrong), Trace(case="b", claims=unsure), Trace(case="c")]
+    assert [(found.count, found.of, found.unknown) for found in (approval(traces), judged_right(traces))] == [
+        (1, 1, 2), (0, 1, 2)
+    ]  # fmt: skip
 
 
 @given(traces=st.lists(TRACES, min_size=1, max_size=4))

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankwork.decision.chances import chances
 from rankwork.decision.quantiles import (
     budget,
     exact,
@@ -176,3 +177,20 @@ def test_a_latency_that_is_not_finite_is_refused(value: float) -> None:
 
 def test_names_of_levels() -> None:
     assert [name(level) for level in (0.5, 0.95, 0.999)] == ["P50", "P95", "P99.9"]
+
+
+@pytest.mark.parametrize(("n", "level"), [(20, 0.95), (100, 0.95), (100, 0.99), (300, 0.99)])
+def test_chances_at_the_limit_are_exact(n: int, level: float) -> None:
+    """Counted over every number of values above the true quantile, by the verdict itself."""
+    tail, found = 1 - exact(level), chances(n, level)
+    each = [at_most(above, n, tail) - (at_most(above - 1, n, tail) if above else 0) for above in range(n + 1)]
+    windows = [[1.0] * (n - above) + [9.0] * above for above in range(n + 1)]
+    kept = [quantile(values, level).value == 1.0 for values in windows]
+    shown = [budget(values, level, 5.0).verdict == "within" for values in windows]
+    assert found.observed == pytest.approx(float(sum(p for p, holds in zip(each, kept, strict=True) if holds)))
+    assert found.shown == pytest.approx(float(sum(p for p, holds in zip(each, shown, strict=True) if holds)))
+
+
+def test_chances_need_the_values_that_tell_the_quantile() -> None:
+    with pytest.raises(ContractError, match="it takes 100 values to tell this quantile, got 99"):
+        chances(99, 0.99)

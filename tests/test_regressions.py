@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rankwork.decision.near_duplicates import likeness, near_duplicate, normalised, numbers, shingles
 from rankwork.decision.pseudonyms import Privacy
 from rankwork.decision.regression_checks import check, check_all
-from rankwork.decision.regressions import Review, add, case_of, ledger, reviews
+from rankwork.decision.regressions import Review, add, case_of, ledger, refusal, reviews
 from rankwork.decision.replay import Package, pack
 from rankwork.errors import ContractError, InputError
 from rankwork.evidence.tokens import Tokens
@@ -56,6 +56,7 @@ def package(query: str = "What changed in the March release?", **fields: Any) ->
 
 def test_a_reviewed_failure_becomes_a_case_with_its_origin_and_its_review(tmp_path: Path) -> None:
     target, found = tmp_path / "cases.jsonl", package()
+    assert refusal(found, target, REVIEW) is None
     added = add(found, target, REVIEW, now=NOW)
     assert read_cases(target) == (added,)
     assert (added.origin, added.split, added.id) == ("replay", "dev", f"replay-{found.digest[:12]}")
@@ -86,6 +87,7 @@ def refused(found: Package, tmp_path: Path, message: str, review: Review = REVIE
     with pytest.raises(InputError) as caught:
         add(found, target, review, **options)
     assert message in str(caught.value)
+    assert refusal(found, target, review, **options) == str(caught.value)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 

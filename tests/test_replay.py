@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from rankwork.decision.paths import path, shown, told
 from rankwork.decision.pseudonyms import ROLES, Privacy, pseudonyms
 from rankwork.decision.redaction import redacted
-from rankwork.decision.replay import Package, gaps, load, pack, save
+from rankwork.decision.replay import Package, fault, gaps, load, pack, save
 from rankwork.digest import digest
 from rankwork.errors import InputError
 from rankwork.evidence.tokens import Tokens
@@ -232,9 +232,11 @@ def test_every_byte_that_changes_the_content_is_noticed(tmp_path: Path) -> None:
 def test_a_forger_without_the_key_cannot_seal(tmp_path: Path) -> None:
     target = saved(tmp_path, tokens=KEY)
     assert load(target, tokens=KEY).seal == "right"
+    assert fault(target, tokens=KEY) is None
     assert load(target, tokens=OTHER).seal == "not checked"
     forged = edited(target, swap_ranks, again=True)
     assert load(forged).seal == "not checked"
+    assert fault(forged, tokens=KEY) == "p.json: its seal is not of this content: it was changed"
     with pytest.raises(InputError, match="its seal is not of this content: it was changed"):
         load(forged, tokens=KEY)
     with pytest.raises(InputError, match="its seal is missing"):

@@ -42,3 +42,28 @@ def proxies(traces: Iterable[Trace], *, confidence: float = CONFIDENCE) -> tuple
         for kind in {signal.kind for signal in signals or ()}:
             counts[kind] += 1
     return tuple(Proxy(kind, share(counts[kind], told, unknown=unknown, confidence=confidence)) for kind in KINDS)
+
+
+def approval(traces: Iterable[Trace], *, confidence: float = CONFIDENCE) -> Share:
+    """A proxy: the share of thumbs up among votes; `unknown` counts the traces that nobody voted on."""
+    up = down = silent = 0
+    for trace in traces:
+        kinds = {signal.kind for signal in trace.events.signals or ()} & {"thumbs_up", "thumbs_down"}
+        up, down, silent = up + ("thumbs_up" in kinds), down + ("thumbs_down" in kinds), silent + (not kinds)
+    return share(up, up + down, unknown=silent, confidence=confidence)
+
+
+def judged_right(traces: Iterable[Trace], *, confidence: float = CONFIDENCE) -> Share:
+    """No proxy: the share of answers of which every claim was judged to be correct; `unknown` counts the unjudged.
+
+    >>> from rankwork.trace import Claim
+    >>> answers = [Trace(case=str(right), claims=(Claim(id="1", correct=right),)) for right in (True, True, False)]
+    >>> print(judged_right([*answers, Trace(case="unjudged")]))
+    66.67% [9.43%, 99.16%], 2 of 3, 1 unknown
+    """
+    right = judged = unknown = 0
+    for trace in traces:
+        labels = [claim.correct for claim in trace.claims or ()]
+        known = bool(labels) and (None not in labels or False in labels)
+        right, judged, unknown = right + (known and all(labels)), judged + known, unknown + (not known)
+    return share(right, judged, unknown=unknown, confidence=confidence)

@@ -72,17 +72,46 @@ def add(
     count as such. InputError, with nothing written, for a review without a name or a reason, a package that shows no
     failure, a query that is only known as a digest, a near duplicate in the set, and a held-out question.
     """
+    case, failed = _admitted(package, path, review, held_out, tokens, threshold)
+    when = (now or datetime.now(UTC)).isoformat(timespec="seconds")
+    _append(ledger(path), Entry(case.id, review.by, review.why, package.digest, failed, when))
+    write_cases(path, [*_known(path), case])
+    return case
+
+
+def refusal(
+    package: Package,
+    path: Path,
+    review: Review,
+    *,
+    held_out: Iterable[Case] = (),
+    tokens: Tokens | None = None,
+    threshold: float = THRESHOLD,
+) -> str | None:
+    """Why `add` would refuse this; None where it would take it. Nothing is written."""
+    try:
+        _admitted(package, path, review, held_out, tokens, threshold)
+    except InputError as error:
+        return str(error)
+    return None
+
+
+def _admitted(
+    package: Package, path: Path, review: Review, held_out: Iterable[Case], tokens: Tokens | None, threshold: float
+) -> tuple[Case, tuple[str, ...]]:
+    """The case that may enter the set, and how it failed."""
     _check_reviewed(review)
     case = case_of(package, review, tokens)
     outcome = _outcome(case, package)
     _check_failed(outcome)
-    known = read_cases(path) if path.exists() else ()
+    known = _known(path)
     _check_not_held_out(case, package, [*held_out, *known], threshold)
     _check_new(case, known, threshold)
-    when = (now or datetime.now(UTC)).isoformat(timespec="seconds")
-    _append(ledger(path), Entry(case.id, review.by, review.why, package.digest, outcome.reasons, when))
-    write_cases(path, [*known, case])
-    return case
+    return case, outcome.reasons
+
+
+def _known(path: Path) -> tuple[Case, ...]:
+    return read_cases(path) if path.exists() else ()
 
 
 def case_of(package: Package, review: Review, tokens: Tokens | None = None) -> Case:

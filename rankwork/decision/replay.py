@@ -142,6 +142,15 @@ def load(path: Path, *, tokens: Tokens | None = None) -> Package:
     return Package(body.privacy, body.key, body.case, body.trace, found, _sealed(path, seal, body.key, found, tokens))
 
 
+def fault(path: Path, *, tokens: Tokens | None = None) -> str | None:
+    """Why the package in a file cannot be trusted; None where it can be replayed."""
+    try:
+        load(path, tokens=tokens)
+    except InputError as error:
+        return str(error)
+    return None
+
+
 def _sealed(path: Path, seal: Any, key: str | None, found: str, tokens: Tokens | None) -> Seal:
     if seal is None:
         if tokens is not None and tokens.name == key:
