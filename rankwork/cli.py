@@ -270,6 +270,25 @@ def schema(kind: str) -> int:
     return 0
 
 
+@commands.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--fewest", type=click.IntRange(min=1), default=10, show_default=True, help="Clusters a slice needs.")
+@click.option(
+    "--similarity", type=float, default=0.8, show_default=True, help="Share of shingles that makes a near duplicate."
+)
+@_as_json
+def cases(file: Path, fewest: int, similarity: float, as_json: bool) -> int:
+    """Check a FILE of cases: slices with too few, clusters and near duplicates in two splits, looks at the holdout."""
+    from rankwork.diagnosis.case_report import case_report
+
+    report = case_report(file, fewest=fewest, similarity=similarity)
+    if as_json:
+        _print_json(report.to_json())
+    else:
+        click.echo(str(report))
+    return 0 if report.sound else FOUND_WANTING
+
+
 @commands.command(name="list")
 @_selecting
 @_evidence

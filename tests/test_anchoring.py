@@ -141,6 +141,13 @@ def test_a_new_revision_is_searched_for_the_quote() -> None:
     assert found.found == {"by_quote": 1}
 
 
+def test_a_quote_without_a_source_is_looked_for_everywhere() -> None:
+    bare = Evidence(id="old", quote="30 days")
+    assert ids(anchored([case(bare)], [*cut(TEXT, 24), *cut("Other.", 9, source="t")])) == [{"s@24#0"}]
+    assert reason(anchored([case(bare)], cut("Other.", 9))) == ("gone", "old")
+    assert reason(anchored([case(bare)], [*cut(TEXT, 24), *cut(TEXT, 24, source="t")])) == ("ambiguous", "old")
+
+
 def test_the_same_revision_is_preferred_to_another() -> None:
     both = [*cut(TEXT, 24), *cut(TEXT, 20, revision="2")]
     assert ids(anchored([case(piece(9, 16))], both)) == [{"s@24#0"}]

@@ -5,14 +5,13 @@ they become one list without scores. A reference answer is a variant of the answ
 have to be told apart by a person.
 """
 
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from rankwork.errors import InputError
 from rankwork.inputs.imported import Imported, content_id, counted
-from rankwork.inputs.text_blocks import blocks
+from rankwork.inputs.json_lines import objects
 from rankwork.trace import Case, Evidence, Item, Origin, Requirement, Split, Stage, Trace
 
 NAMES = {
@@ -57,7 +56,7 @@ def cases_and_traces(
 
 def _rows(table: Any) -> Iterator[Mapping[str, Any]]:
     if isinstance(table, str | os.PathLike):
-        yield from _lines(table)
+        yield from (row for _, row in objects(table))
     elif isinstance(table, Mapping):
         yield from _transposed(table)
     elif hasattr(table, "to_dict") and hasattr(table, "columns"):  # pandas
@@ -69,21 +68,6 @@ def _rows(table: Any) -> Iterator[Mapping[str, Any]]:
         raise InputError(
             f"a table must be a path, a dict of columns, rows, pandas or a dataset, got {type(table).__name__}"
         )
-
-
-def _lines(path: str | os.PathLike[str]) -> Iterator[Mapping[str, Any]]:
-    number = 0
-    for block in blocks(path):
-        for line in block.removesuffix(b"\n").split(b"\n"):
-            number += 1
-            if line.strip():
-                place = f"{os.path.basename(path)} line {number}"
-                try:
-                    yield _mapping(place, json.loads(line))
-                except ValueError as error:
-                    raise InputError(
-                        str(error) if isinstance(error, InputError) else f"{place} is not JSON: {error}"
-                    ) from error
 
 
 def _mapping(place: str, row: Any) -> Mapping[str, Any]:

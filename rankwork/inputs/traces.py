@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import ValidationError
 
 from rankwork.errors import InputError
+from rankwork.inputs.json_lines import lines
 from rankwork.inputs.refusals import refusal
-from rankwork.inputs.text_blocks import blocks, opening
+from rankwork.inputs.text_blocks import opening
 from rankwork.inputs.trace_tables import as_declared, case_schema, check_fields, object_of, row_of, trace_schema
 from rankwork.trace import Case, Trace
 
@@ -105,12 +106,7 @@ def _made(kind: type[T], held: Any) -> T:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, bytes]]:
-    number = 0
-    for block in blocks(path):
-        for line in block.removesuffix(b"\n").split(b"\n"):
-            number += 1
-            if line.strip():
-                yield f"line {number}", line
+    return ((f"line {number}", line) for number, line in lines(path))
 
 
 def _rows(path: Path, schema: "pa.Schema") -> Iterator[tuple[str, dict[str, Any]]]:
