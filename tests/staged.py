@@ -69,7 +69,7 @@ def _cut(draw: random.Random, kind: Any, name: str, scores: dict[str, Any], reas
     kept = kept_items(dict(list(scores.items())[:k]))
     below = list(scores.items())[k:] if draw.random() < 0.5 else []
     dropped = [Item(id=d, score=float(s), kept=False, drop_reason=reason) for d, s in below]
-    complete = len(scores) <= k and draw.random() < 0.5
+    complete = len(scores) <= k and fields.get("status", "ok") == "ok" and draw.random() < 0.5
     return Stage(
         kind=kind, route=name, requested=k, returned=len(kept), complete=complete, items=(*kept, *dropped), **fields
     )

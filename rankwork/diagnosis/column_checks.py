@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwork.diagnosis.trace_columns import Bools, Coded, Ints, TraceColumns
 from rankwork.errors import InputError
-from rankwork.trace import DropReason, StageKind, Trace
+from rankwork.trace import CUTS, DropReason, StageKind, Trace
 
 KINDS: tuple[str, ...] = get_args(StageKind)
 REASONS: tuple[str, ...] = get_args(DropReason)
@@ -62,8 +62,11 @@ def _bad_stages(columns: TraceColumns) -> Bools:
     bad |= (stages.requested > 0) & (count > stages.requested) & ~stages.order.where("inclusive")
     first = np.cumsum(count) - count
     bad[of[rank != np.arange(len(kept)) - first[of] + 1]] = True
-    rises = (score[1:] > score[:-1]) & (of[1:] == of[:-1])
-    bad[of[1:][rises]] = True
+    scored = ~np.isnan(score)
+    level, owner = score[scored], of[scored]
+    bad[owner[1:][(level[1:] > level[:-1]) & (owner[1:] == owner[:-1])]] = True
+    bad[stages.complete & (stages.status.where("timeout") | stages.status.where("error"))] = True
+    bad[items.of[_unknown(items.reason, tuple(set(items.reason.words) - set(CUTS))) & stages.complete[items.of]]] = True
     pairs = np.sort(of * max(len(columns.ids), 1) + items.id[kept])
     twice = pairs[1:][pairs[1:] == pairs[:-1]]
     bad[twice // max(len(columns.ids), 1)] = True

@@ -20,6 +20,9 @@ _ANSWER = {
 }
 
 
+_OF_RANK = (None, "unknown", "below_route_k", "tie_cut", "fusion_cut", "rerank_cut", "rerank_window", "not_retrieved")
+
+
 def sentence(facts: Facts, row: str, cause: str) -> str:
     """The sentence of a diagnosis.
 
@@ -118,8 +121,7 @@ def _cut(standing: Standing, top: str, who: str, cause: str) -> str:
     if standing.cut_by_rank:
         tied = standing.dropped and standing.side == TIED
         text = f"tied with the last of {top}" if tied else f"not in {top}"
-        other = standing.reason if standing.reason not in (None, "unknown", cause) else None
-        return f"{text} (the trace says {other})" if other else text
+        return text if standing.reason in _OF_RANK else f"{text} (the trace says {standing.reason})"
     reason = standing.reason or "unknown"
     return f"dropped by {who}: {reason}" if standing.dropped else f"not among the {standing.returned} of {who}"
 
