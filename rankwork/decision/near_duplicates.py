@@ -7,26 +7,15 @@ tell what is asked there.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from rankwork.diagnosis.splits import shingles
 from rankwork.errors import ContractError
 from rankwork.trace import Case
 
-SHINGLE = 4
 THRESHOLD = 0.8
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_NO_WORD = re.compile(r"[^\w#]+")
-
-
-def normalised(text: str) -> str:
-    """A text without case, punctuation, forms of characters or spaces that carry nothing; numbers become `#`.
-
-    >>> normalised("  What's NEW in  v2.13?")
-    'what s new in v#'
-    """
-    plain = _NUMBER.sub("#", unicodedata.normalize("NFKC", text).casefold())
-    return _NO_WORD.sub(" ", plain.replace("_", " ")).strip()
 
 
 def numbers(text: str) -> tuple[str, ...]:
@@ -38,19 +27,18 @@ def numbers(text: str) -> tuple[str, ...]:
     return tuple(_NUMBER.findall(unicodedata.normalize("NFKC", text)))
 
 
-def shingles(text: str) -> frozenset[str]:
-    """The runs of four characters of the normalised text, or the whole of a shorter one."""
-    plain = normalised(text)
-    return frozenset(plain[start : start + SHINGLE] for start in range(max(len(plain) - SHINGLE + 1, 1)))
+def wording(text: str) -> frozenset[str]:
+    """The shingles of a text without its numbers.
+
+    >>> wording("Error 500?") == wording("error 502")
+    True
+    """
+    return shingles(_NUMBER.sub(" ", unicodedata.normalize("NFKC", text)))
 
 
 def likeness(one: frozenset[str], other: frozenset[str]) -> float:
-    """The share of all shingles of two texts that both have (Jaccard), from 0 to 1; two empty texts are alike.
-
-    >>> round(likeness(shingles("how do I reset it"), shingles("How do I reset it?!")), 2)
-    1.0
-    """
-    return len(one & other) / len(one | other) if one | other else 1.0
+    """The share of all shingles of two texts that both have (Jaccard), from 0 to 1."""
+    return len(one & other) / len(one | other)
 
 
 @dataclass(frozen=True)
@@ -69,7 +57,7 @@ class Likeness:
 def near_duplicate(
     case: Case, others: Iterable[Case], *, threshold: float = THRESHOLD, numbers_count: bool = True
 ) -> Likeness | None:
-    """The other case that asks most nearly the same in its query or a variant; None below the threshold.
+    """The other case that asks most nearly the same; None below the threshold.
 
     With `numbers_count`, texts with different numbers are different questions. ContractError for a threshold outside
     0..1.
@@ -81,16 +69,10 @@ def near_duplicate(
     """
     if isinstance(threshold, bool) or not 0 < threshold <= 1:
         raise ContractError(f"threshold must be above 0 and at most 1, got {threshold!r}")
-    asked = [(text, shingles(text), numbers(text)) for text in _texts(case)]
-    found = []
-    for other in others:
-        for theirs in _texts(other):
-            held, counted = shingles(theirs), numbers(theirs)
-            for text, ours, counts in asked:
-                if not numbers_count or counts == counted:
-                    found.append(Likeness(case.id, other.id, likeness(ours, held), (text, theirs)))
+    ours = wording(case.query)
+    found = (
+        Likeness(case.id, other.id, likeness(ours, wording(other.query)), (case.query, other.query))
+        for other in others
+        if not numbers_count or numbers(case.query) == numbers(other.query)
+    )
     return max((each for each in found if each.value >= threshold), key=lambda each: each.value, default=None)
-
-
-def _texts(case: Case) -> Iterator[str]:
-    yield from (text for text in (case.query, *case.variants) if text)

@@ -14,12 +14,12 @@ from typing import Any, Literal
 from rankwork.decision.near_duplicates import THRESHOLD, near_duplicate
 from rankwork.decision.regression_checks import Outcome, check
 from rankwork.decision.replay import Package
+from rankwork.diagnosis.looks import GUARDED
 from rankwork.errors import InputError
 from rankwork.evidence.tokens import Tokens, is_token
 from rankwork.inputs.traces import read_cases, write_cases
 from rankwork.trace import Case, Evidence, Requirement
 
-_HELD_OUT = ("holdout", "blind")
 _DIGITS = 12
 
 
@@ -181,9 +181,9 @@ def _check_failed(outcome: Outcome) -> None:
 
 def _check_not_held_out(case: Case, package: Package, others: Sequence[Case], threshold: float) -> None:
     split = package.case.split if package.case else "dev"
-    if split in _HELD_OUT:
+    if split in GUARDED:
         raise InputError(f"the case is of the {split} split: what is held out does not become a test to work with")
-    hidden = [other for other in others if other.split in _HELD_OUT]
+    hidden = [other for other in others if other.split in GUARDED]
     shared = next((other for other in hidden if case.cluster and other.cluster == case.cluster), None)
     if shared:
         raise InputError(f"case {shared.id!r} of the {shared.split} split is of the same cluster, {case.cluster!r}")
