@@ -56,17 +56,13 @@ class BatchFunnel:
     def followed(self, corpus: Corpus | None, answers: tuple[AnswerFacts, ...], frames: Sequence[Frame]) -> Followed:
         """What is kept of the batch for its diagnosis."""
         gold = self.gold
-        stages = (
-            FollowedStage.of(stage.columns, stage.track, gold, self.columns.ids, corpus) for stage in self.stages
-        )
+        stages = (FollowedStage.of(stage.columns, stage.track, gold, self.columns.ids, corpus) for stage in self.stages)
         places: tuple[Any, ...] = ()
         if corpus:
             asked = [(Identity(tenant=frame.identity[0], role=frame.identity[1]), frame.time) for frame in frames]
             traces = gold.trace.tolist()
             places = tuple(corpus.place(piece, *asked[t]) for piece, t in zip(gold.evidence, traces, strict=True))
-        return Followed(
-            self.columns.cases, gold.trace, gold.evidence, tuple(stages), self.in_prompt, answers, places
-        )
+        return Followed(self.columns.cases, gold.trace, gold.evidence, tuple(stages), self.in_prompt, answers, places)
 
 
 class _Walk:
@@ -130,7 +126,7 @@ class _Walk:
             self._leave_routes()
 
     def _leave_routes(self) -> None:
-        """Gold is reachable if any route kept it; behind a single route its ties are open, behind several a fusion's."""
+        """Gold is reachable if any route kept it. Behind one route its own ties are open, behind several a fusion's."""
         self.routes_of_fusion, self.routes = self.routes, []
         count = np.zeros(len(self.columns), np.int64)
         kept = np.zeros(len(self.gold), bool)

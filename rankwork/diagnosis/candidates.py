@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from rankwork.diagnosis.gold import Gold
-from rankwork.diagnosis.tracking import ABOVE, DROPPED_BY_RANK, NO_SCORE, StageColumns, Track, sides
 from rankwork.diagnosis.trace_columns import Bools, Ints
+from rankwork.diagnosis.tracking import ABOVE, DROPPED_BY_RANK, NO_SCORE, StageColumns, Track, sides
 from rankwork.measures.joining import Joined
 from rankwork.rankings import Judgements, Rankings
 
@@ -140,5 +140,3 @@ def _joined(
     hits = np.full(len(gold), -1, np.int64)
     hits[own[listed]] = np.searchsorted(hit_row, at[own][listed])
     return joined, hits
-
-

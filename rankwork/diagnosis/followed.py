@@ -154,9 +154,7 @@ def _source_kept(stage: StageColumns, gold: Gold) -> Ints:
     return _narrow(np.where(known, counts[at], -1))
 
 
-def _strangers(
-    stage: StageColumns, found: Track, gold: Gold, ids: Any, corpus: Corpus
-) -> dict[int, tuple[str, ...]]:
+def _strangers(stage: StageColumns, found: Track, gold: Gold, ids: Any, corpus: Corpus) -> dict[int, tuple[str, ...]]:
     """For gold that a route lacks: IDs that it returned from the same source and that no document bears."""
     items, start = stage.items, stage.stages.start
     known: dict[int, bool] = {}

@@ -46,7 +46,7 @@ class Funnel:
     """What `funnel` found.
 
     `table` holds the means of the stages, `losses` the counts of gold evidence, `leaks` what was where it must not be.
-    `missing` are cases without a trace, `stale` cases asked when their gold does not hold: both are counted, not scored.
+    `missing` are cases without a trace, `stale` those asked when their gold does not hold: counted, not scored.
     """
 
     cases: Mapping[str, Case]
@@ -174,7 +174,7 @@ def _batches(traces: Traces) -> "Iterator[pa.RecordBatch]":
     from rankwork.inputs.traces import read_tables, read_traces
 
     path = Path(traces)
-    return read_tables(path) if opening(path, 4) == b"PAR1" else batches_of(read_traces(path))
+    return read_tables(path) if opening(path, 4).startswith(b"PAR1") else batches_of(read_traces(path))
 
 
 class _Builder:

@@ -21,7 +21,7 @@ def looked_at(columns: TraceColumns) -> Counter[str]:
     """In how many traces each layer was recorded."""
     stages, n = columns.stages, len(columns)
     kinds = {"list": ("retrieve", "fuse"), "rerank_input": ("rerank",), "context": ("context",)}
-    found = Counter({layer: 0 for layer in LAYERS})
+    found = Counter(dict.fromkeys(LAYERS, 0))
     for layer, names in kinds.items():
         ran = np.any([stages.kind.where(name) for name in names], axis=0)
         found[layer] = len(np.unique(stages.trace[ran]))
