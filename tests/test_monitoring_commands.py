@@ -96,9 +96,11 @@ def test_a_failure_is_packed_replayed_and_becomes_a_test(folder: Path) -> None:
     """The whole way in four commands."""
     package = packed(folder, "--texts", "redacted")
     text = run("replay", package)
-    assert "gold 'gold': rank 2 of retrieve, dropped by context (quota)" in text
+    assert "gold gold: " in text
+    assert "look at deduplication, parents, quota or token budget" in text
     told = json.loads(run("replay", package, "--json"))
     assert told["stages"][1]["items"][1] == {"id": "gold", "kept": False, "drop_reason": "quota"}
+    assert told["funnel"]["diagnoses"][0]["row"] == "lost_in_context"
     assert told["identity"] == {"tenant": "tenant 1", "role": "agent"}
     target = folder / "cases.jsonl"
     options = ("--to", target, "--by", "search team", "--why", "not shown", "--tenant", "Acme")
@@ -142,3 +144,11 @@ def test_a_trace_must_be_one(folder: Path) -> None:
     message = run("pack", folder / "two.jsonl", "q", *options, code=2)
     assert message == "case 'q' has traces of the runs '', 'b': name one"
     run("pack", folder / "two.jsonl", "q", *options, "--run", "b")
+
+
+def test_a_package_whose_trace_its_case_cannot_score_says_so(folder: Path) -> None:
+    other = TRACE.model_copy(update={"query": "Another question?"})
+    write_traces(folder / "other.jsonl", [other])
+    options = ("--cases", folder / "q.jsonl", "-o", folder / "p.json", "--texts", "plain")
+    run("pack", folder / "other.jsonl", "q", *options)
+    assert "missing: no funnel: " in run("replay", folder / "p.json")

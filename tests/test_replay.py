@@ -14,6 +14,8 @@ from rankwork.decision.paths import path, shown, told
 from rankwork.decision.pseudonyms import ROLES, Privacy, pseudonyms
 from rankwork.decision.redaction import redacted
 from rankwork.decision.replay import Package, fault, gaps, load, pack, save
+from rankwork.decision.replayed import replayed
+from rankwork.diagnosis.funnel import Funnel, funnel
 from rankwork.digest import digest
 from rankwork.errors import InputError
 from rankwork.evidence.tokens import Tokens
@@ -353,3 +355,16 @@ def test_redaction_is_done_once(text: str) -> None:
 def test_pseudonyms_of_nothing_are_nothing() -> None:
     assert pseudonyms(Privacy(), KEY).of(Trace(case="q")) == Trace(case="q")
     assert isinstance(pack(Trace(case="q"), tokens=KEY), Package)
+
+
+@pytest.mark.parametrize("texts", ["digest", "redacted", "plain"])
+@pytest.mark.parametrize("ids", [True, False])
+def test_the_funnel_of_a_package_is_that_of_its_trace(texts: Any, ids: bool) -> None:
+    """Same ranks, same row of the matrix, whatever was hidden."""
+    found = replayed(pack(TRACE, CASE, privacy=Privacy(texts=texts, ids=ids), tokens=KEY)).funnel
+    assert found is not None
+    assert rows(found) == rows(funnel([CASE], [TRACE])) != []
+
+
+def rows(found: Funnel) -> list[Any]:
+    return [(each.row, each.cause, [standing.rank for standing in each.facts.standings]) for each in found.diagnoses()]

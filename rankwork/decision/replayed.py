@@ -1,23 +1,27 @@
-"""What a replay package shows once it is looked at again: its stages, the path of the gold evidence, the outcome."""
+"""What a replay package shows once it is looked at again: its stages, the funnel of its gold evidence, the outcome."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from rankwork.decision.paths import Step, path, told
+from rankwork.decision.paths import Step, path
 from rankwork.decision.regression_checks import Outcome, check
 from rankwork.decision.replay import Package, gaps
+from rankwork.diagnosis.funnel import Funnel, funnel
+from rankwork.errors import ContractError, InputError
 from rankwork.trace import Stage
 
 
 @dataclass(frozen=True)
 class Replayed:
-    """A package with what it shows: for each gold evidence its step at every stage, and what its case makes of it.
+    """A package with what it shows: for each gold evidence its step at every stage, the funnel, the case's outcome.
 
-    `outcome` is None where the package holds no case; `missing` names what it does not hold.
+    `funnel` and `outcome` are None where the package holds no case, or one that its trace cannot be scored by:
+    `missing` says so, and names what the package does not hold.
     """
 
     package: Package
     paths: dict[str, tuple[Step, ...]]
+    funnel: Funnel | None
     outcome: Outcome | None
     missing: tuple[str, ...]
 
@@ -34,6 +38,7 @@ class Replayed:
             "snapshot": trace.snapshot,
             "stages": [stage.model_dump(mode="json", exclude_defaults=True) for stage in trace.stages],
             "gold": {name: [asdict(step) for step in steps] for name, steps in self.paths.items()},
+            "funnel": self.funnel and self.funnel.to_json(),
             "prompt": trace.prompt and list(trace.prompt.ids),
             "answer": trace.answer,
             "refused": trace.refused,
@@ -50,18 +55,25 @@ def replayed(package: Package) -> Replayed:
 
     >>> from rankwork.decision.pseudonyms import Privacy
     >>> from rankwork.decision.replay import pack
-    >>> from rankwork.trace import Case, Evidence, Requirement, Trace
+    >>> from rankwork.trace import Case, Evidence, Item, Requirement, Trace
     >>> case = Case(id="q", query="why?", requires=(Requirement(any_of=(Evidence(id="a"),)),))
-    >>> stages = (Stage(kind="retrieve", route="bm25", requested=5, returned=0),)
+    >>> stages = (Stage(kind="retrieve", route="bm25", requested=5, returned=1, items=(Item(id="b", rank=1),)),)
     >>> found = replayed(pack(Trace(case="q", stages=stages), case, privacy=Privacy(texts="plain")))
     >>> print(*str(found).splitlines()[2:4], sep="\n")
-    retrieve:bm25: 0 of 5 asked for, ok
-    gold 'a': in none of retrieve:bm25
+    retrieve:bm25: 1 of 5 asked for, ok
+    gold a: absent from bm25; whether it is in the corpus and may be read, the trace does not say; look at the trace:
+    it does not show what happened
     """
     case, trace = package.case, package.trace
-    gold = case.gold if case else {}
-    outcome = check(case, trace) if case else None
-    return Replayed(package, {name: path(name, trace) for name in gold}, outcome, gaps(package))
+    missing = list(gaps(package))
+    found = None
+    if case is not None:
+        try:
+            found = funnel([case], [trace])
+        except (InputError, ContractError) as error:
+            missing.append(f"no funnel: {error}")
+    paths = {name: path(name, trace) for name in (case.gold if case else ())}
+    return Replayed(package, paths, found, check(case, trace) if case else None, tuple(missing))
 
 
 def _head(package: Package) -> list[str]:
@@ -85,7 +97,7 @@ def _stage_line(stage: Stage) -> str:
 
 def _found(found: Replayed) -> list[str]:
     trace = found.package.trace
-    lines = [f"gold {name!r}: {told(steps)}" for name, steps in found.paths.items()]
+    lines = [f"{each.sentence}; look at {each.look_at}" for each in (found.funnel.diagnoses() if found.funnel else ())]
     if trace.prompt is not None:
         lines.append(f"shown to the model: {', '.join(trace.prompt.ids) or 'nothing'}")
     if trace.refused is not None or trace.answer is not None:
