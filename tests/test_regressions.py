@@ -59,12 +59,18 @@ def test_a_reviewed_failure_becomes_a_case_with_its_origin_and_its_review(tmp_pa
     assert refusal(found, target, REVIEW) is None
     added = add(found, target, REVIEW, now=NOW)
     assert read_cases(target) == (added,)
-    assert (added.origin, added.split, added.id) == ("replay", "dev", f"replay-{found.digest[:12]}")
+    assert (added.origin, added.split, added.id[:7]) == ("replay", "dev", "replay-")
     entry = reviews(target)[added.id]
     assert (entry.by, entry.why, entry.package, entry.time) == (
         "search team", REVIEW.why, found.digest, "2026-03-01T12:00:00+00:00"
     )  # fmt: skip
     assert entry.failed == ("not shown to the model: 'gold' (rank 2 of retrieve, dropped by rerank (rerank_cut))",)
+
+
+def test_the_same_failure_has_one_name_in_every_package() -> None:
+    slower = pack(lost(latency_ms=9.0), case(), privacy=Privacy(texts="redacted"))
+    assert slower.digest != package().digest
+    assert case_of(slower, REVIEW).id == case_of(package(), REVIEW).id != case_of(package("Why?"), REVIEW).id
 
 
 def test_the_case_fails_on_the_trace_that_it_came_from_and_passes_once_repaired(tmp_path: Path) -> None:
@@ -120,7 +126,7 @@ def test_traffic_without_an_answer_key_needs_one_from_the_review(tmp_path: Path)
 def test_near_duplicates_in_the_set_are_refused(again: str, message: str, tmp_path: Path) -> None:
     add(package(), tmp_path / "cases.jsonl", REVIEW)
     refused(package(again), tmp_path, message)
-    refused(package(), tmp_path, "the set holds this package already")
+    refused(package(), tmp_path, "the set holds this failure already")
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from rankwork.decision.near_duplicates import THRESHOLD, near_duplicate
 from rankwork.decision.regression_checks import Outcome, check
 from rankwork.decision.replay import Package
 from rankwork.diagnosis.looks import GUARDED
+from rankwork.digest import digest
 from rankwork.errors import InputError
 from rankwork.evidence.tokens import Tokens, is_token
 from rankwork.inputs.traces import read_cases, write_cases
@@ -119,7 +120,6 @@ def case_of(package: Package, review: Review, tokens: Tokens | None = None) -> C
     trace = package.trace
     found = package.case or Case(id=trace.case, query=trace.query, time=trace.time, identity=trace.identity)
     changes: dict[str, Any] = {
-        "id": f"replay-{package.digest[:_DIGITS]}",
         "query": _query(found.query or trace.query, review.query, tokens),
         "variants": tuple(text for text in found.variants if not is_token(text)),
         "points": tuple(text for text in found.points if not is_token(text)),
@@ -133,9 +133,16 @@ def case_of(package: Package, review: Review, tokens: Tokens | None = None) -> C
     if review.evidence:
         changes["requires"] = tuple(Requirement(any_of=(_evidence(name, found),)) for name in review.evidence)
     case = Case.model_validate({**dict(found), **changes})
+    case = case.model_copy(update={"id": f"replay-{_what_is_asked(case)[:_DIGITS]}"})
     if case.expected == "answer" and not any(need.any_of for need in case.requires):
         raise InputError("nothing to check: name the evidence that the answer needs, or say that a refusal is expected")
     return case
+
+
+def _what_is_asked(case: Case) -> str:
+    """The digest of the question, of who asks, and of what is right: the same failure has one name in every package."""
+    needs = [sorted(evidence.id for evidence in need.any_of) for need in case.requires]
+    return digest([case.query, case.identity.model_dump(), case.expected, sorted(needs)])
 
 
 def _outcome(case: Case, package: Package) -> Outcome:
@@ -196,7 +203,7 @@ def _check_new(case: Case, known: Sequence[Case], threshold: float) -> None:
     """The same question by another kind of user, or with another behaviour expected, is another test."""
     alike = [other for other in known if (other.identity, other.expected) == (case.identity, case.expected)]
     if case.id in {other.id for other in known}:
-        raise InputError(f"the set holds this package already, as case {case.id!r}")
+        raise InputError(f"the set holds this failure already, as case {case.id!r}")
     found = near_duplicate(case, alike, threshold=threshold)
     if found:
         raise InputError(f"the set asks this already: {found}")

@@ -32,7 +32,7 @@ class Sum:
 
     def __str__(self) -> str:
         if not self.of:
-            return f"unknown ({self.unknown})"
+            return f"unknown ({self.unknown})" if self.unknown else "not recorded"
         return f"{self.known:,.6g}" if not self.unknown else f"at least {self.known:,.6g} ({self.unknown} unknown)"
 
 
