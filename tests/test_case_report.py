@@ -125,7 +125,7 @@ def test_the_command_finds_a_leak_wanting(tmp_path: Path) -> None:
     done = rankwork("cases", "kb.jsonl", folder=tmp_path)
     assert done.returncode == 1
     assert "1 stale, left out of every score" in done.stdout
-    assert "cluster k stands in two splits: case 'again' in dev, case 'other' in blind" in done.stdout
+    assert "cluster k stands in two splits: case 'again' in dev, 'other' in blind" in done.stdout
     assert "c1 and again, in holdout and dev: 1.00 of their shingles are the same" in done.stdout
     found = json.loads(rankwork("cases", "kb.jsonl", "--json", folder=tmp_path).stdout)
     assert (found["sound"], found["stale"], len(found["near_duplicates"])) == (False, ["old"], 1)

@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pydantic import BaseModel
 
 from rankwork.errors import InputError
 from rankwork.inputs.imported import content_id
@@ -31,14 +33,25 @@ ROWS: list[dict[str, Any]] = [
 COLUMNS = {name: [row[name] for row in ROWS] for name in ROWS[0]}
 
 
+class Sample(BaseModel):
+    """A row as ragas holds it in memory."""
+
+    user_input: str
+    retrieved_contexts: list[str]
+    reference_contexts: list[str]
+    response: str | None
+    reference: str | None
+
+
 def lines(folder: Path) -> Path:
     (folder / "r.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
     return folder / "r.jsonl"
 
 
-@pytest.mark.parametrize("kind", ["rows", "columns", "pandas", "file"])
+@pytest.mark.parametrize("kind", ["rows", "columns", "pandas", "pyarrow", "samples", "file"])
 def test_every_table_gives_the_same(tmp_path: Path, kind: str) -> None:
-    table: Any = {"rows": ROWS, "columns": COLUMNS, "pandas": pd.DataFrame(ROWS), "file": lines(tmp_path)}[kind]
+    held = {"rows": ROWS, "columns": COLUMNS, "pandas": pd.DataFrame(ROWS), "file": lines(tmp_path)}
+    table: Any = {**held, "pyarrow": pa.Table.from_pylist(ROWS), "samples": map(Sample.model_validate, ROWS)}[kind]
     found = cases_and_traces(table, need="any", run="r")
     assert found == cases_and_traces(ROWS, need="any", run="r")
     first, second = found.traces
@@ -58,7 +71,7 @@ def test_cases_and_traces_meet_in_their_ids() -> None:
 
 
 def test_what_the_references_are_must_be_said() -> None:
-    each, either = (cases_and_traces(ROWS, need=need).cases[0].requires for need in ("each", "any"))  # type: ignore[arg-type]
+    each, either = (cases_and_traces(ROWS, need=need).cases[0].requires for need in ("each", "any"))
     assert [len(need.any_of) for need in each] == [1, 1]
     assert [len(need.any_of) for need in either] == [2]
 

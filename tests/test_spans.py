@@ -95,7 +95,7 @@ def test_what_spans_do_not_say_is_unknown(tmp_path: Path) -> None:
     for stage in trace.stages:
         assert (stage.dtype, stage.order, stage.complete) == (None, None, False)
         assert {item.acl for item in stage.items} == {None}
-    assert trace.prompt is trace.refused is trace.claims is trace.events.cache_hits is None
+    assert [trace.prompt, trace.refused, trace.claims, trace.events.cache_hits] == [None] * 4
     assert '"u"' not in trace.model_dump_json()
 
 

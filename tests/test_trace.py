@@ -223,7 +223,7 @@ def test_times_are_in_utc_and_comparable() -> None:
 
 def test_nothing_changes_after_it_was_read() -> None:
     with pytest.raises(ValidationError, match="frozen"):
-        Item(id="a", rank=1).id = "b"  # type: ignore[misc]
+        Item(id="a", rank=1).id = "b"
 
 
 def test_what_was_not_measured_is_none() -> None:

@@ -39,7 +39,7 @@ class CaseReport:
         """What JSON holds of it."""
         return {
             "sound": self.sound,
-            "slices": [{**asdict(part), "enough": part.enough} for part in self.slices],
+            "slices": [part.to_json() for part in self.slices],
             "stale": [case.id for case in self.stale],
             "cluster_in_two_splits": self.torn,
             "near_duplicates": [{**asdict(pair), "leaks": pair.leaks} for pair in self.near],

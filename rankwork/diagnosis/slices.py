@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from rankwork.diagnosis.splits import cluster_of
 from rankwork.trace import Case
@@ -35,6 +36,11 @@ class Slice:
     def synthetic(self) -> float:
         """The share of cases that were made up."""
         return self.origins["synthetic"] / self.cases
+
+    def to_json(self) -> dict[str, Any]:
+        """What JSON holds of it."""
+        counts = {"origins": dict(self.origins), "splits": dict(self.splits)}
+        return {"name": self.name, "cases": self.cases, "clusters": self.clusters, "enough": self.enough, **counts}
 
     def __str__(self) -> str:
         origins = ", ".join(f"{count} {name}" for name, count in sorted(self.origins.items()))

@@ -42,7 +42,7 @@ def cases_of_judgements(
         groups = [tuple(gold)] if need == "any" and gold else [(piece,) for piece in gold]
         cluster = clusters.setdefault(" ".join(queries[query].casefold().split()), query)
         requires = tuple(Requirement(any_of=group) for group in groups)
-        case = {"id": query, "query": queries[query], "requires": requires, "cluster": cluster}
+        case: dict[str, Any] = {"id": query, "query": queries[query], "requires": requires, "cluster": cluster}
         made.append(Case(**case, split=split, origin=origin))
     return tuple(made)
 

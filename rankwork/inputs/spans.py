@@ -133,8 +133,8 @@ class _Spans:
 
     def _stage(self, span: Span, kind: Any, items: tuple[Item, ...], **fields: Any) -> Stage:
         kept = sum(item.kept for item in items)
-        status = "error" if span.failed else "ok"
-        return Stage(kind=kind, returned=kept, latency_ms=span.latency_ms, status=status, items=items, **fields)
+        fields |= {"status": "error" if span.failed else "ok", "latency_ms": span.latency_ms}
+        return Stage(kind=kind, returned=kept, items=items, **fields)
 
     def _reranked(self, span: Span) -> Stage:
         given, kept = self._items(span, "reranker.input_documents"), self._items(span, "reranker.output_documents")
