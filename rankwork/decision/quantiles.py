@@ -115,8 +115,14 @@ def quantiles(
 ) -> tuple[Quantile, ...]:
     """Several quantiles of the same values, as `quantile` tells each."""
     checked_confidence(confidence)
+    _check_stopped(stopped)
     ordered = _ordered(values)
     return tuple(_quantile(ordered, level, stopped, confidence) for level in levels)
+
+
+def _check_stopped(stopped: int) -> None:
+    if isinstance(stopped, bool) or not isinstance(stopped, int) or stopped < 0:
+        raise ContractError(f"stopped must be a count, got {stopped!r}")
 
 
 def _ordered(values: Iterable[float]) -> list[float]:
@@ -131,8 +137,8 @@ def _ordered(values: Iterable[float]) -> list[float]:
 def _quantile(ordered: list[float], level: float, stopped: int, confidence: float) -> Quantile:
     n, least = len(ordered) + stopped, minimum(level)
     if n < least:
-        reason = f"it takes {least} values, and there are {n}"
-        return Quantile(level, n, stopped, None, None, None, confidence, reason)
+        few = f"it takes {least} values, and there are {n}"
+        return Quantile(level, n, stopped, None, None, None, confidence, few)
     low, high = limits(n, level, confidence)
     value = _at(ordered, ceil(n * exact(level)))
     reason = None if value is not None else f"it lies among the {stopped} that were stopped"
@@ -198,6 +204,7 @@ def budget(
     from scipy.stats import binom
 
     checked_confidence(confidence)
+    _check_stopped(stopped)
     ordered = _ordered(values)
     n = len(ordered) + stopped
     above = sum(value > limit for value in ordered) + stopped

@@ -22,7 +22,7 @@ from rankwork.evidence.tokens import Tokens
 from rankwork.inputs.refusals import refusal
 from rankwork.trace import Case, Trace
 
-FORMAT = "rankwork replay 1"
+FORMAT: Literal["rankwork replay 1"] = "rankwork replay 1"
 MOST_BYTES = 1 << 26
 _OUTSIDE = ("digest", "seal")
 Seal = Literal["none", "right", "not checked"]
