@@ -12,7 +12,7 @@ import numpy as np
 from rankwork.diagnosis.gold import Gold
 from rankwork.diagnosis.trace_columns import Bools, Ints
 from rankwork.diagnosis.tracking import ABOVE, DROPPED_BY_RANK, NO_SCORE, StageColumns, Track, sides
-from rankwork.measures.joining import Joined
+from rankwork.measures.joining import Boundaries, Joined
 from rankwork.rankings import Judgements, Rankings
 
 WHOLE = 2**30  # a cutoff beyond every list: the stage declared none
@@ -29,6 +29,13 @@ class Reachable(Joined):
         """The judgement rows of these queries whose document was not retrieved and could have been."""
         rows = super().unretrieved(queries, every_judged)
         return rows[self.reachable[rows]]
+
+    def boundaries(self, k: int | Ints) -> Boundaries:
+        """As of any join; a stage can have returned nothing in all of the traces."""
+        if len(self.run):
+            return super().boundaries(k)
+        none = np.zeros(len(self.judgements.queries), np.int64)
+        return Boundaries(none, none, none, none)
 
 
 @dataclass(frozen=True, eq=False)
