@@ -32,7 +32,9 @@ def gold_of(case: Case) -> dict[str, int]:
     return {name: evidence.grade for name, evidence in case.gold.items() if evidence.grade}
 
 
-def listed(stage: Stage, grades: dict[str, int], k: int | None = None) -> tuple[dict[str, int], list[tuple[str, float]], bool]:
+def listed(
+    stage: Stage, grades: dict[str, int], k: int | None = None
+) -> tuple[dict[str, int], list[tuple[str, float]], bool]:
     """The gold under the IDs that it has here, the candidates, and whether the cut hides how they go on."""
     names = {item.previous_id or item.id: item.id for item in stage.kept}
     here = {names.get(name, name): grade for name, grade in grades.items()}

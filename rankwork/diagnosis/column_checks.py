@@ -115,8 +115,8 @@ def _levels(columns: TraceColumns) -> Ints:
 
 
 def _unknown(words: Coded, known: tuple[str, ...]) -> Bools:
-    strange = [place for place, word in enumerate(words.words) if word not in known]
-    return np.isin(words.codes, strange) if strange else np.zeros(len(words.codes), bool)
+    strange = np.array([word not in known for word in words.words] + [False])
+    return np.asarray(strange[words.codes])
 
 
 def _marked(columns: TraceColumns, traces: Ints) -> Bools:

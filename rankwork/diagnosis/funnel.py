@@ -76,9 +76,9 @@ class Funnel:
         for part in self.followed:
             if case in part.cases:
                 wanted = part.cases.index(case)
-                for piece in np.flatnonzero(part.trace == wanted).tolist():
-                    if part.evidence[piece].id == evidence:
-                        return diagnose(part.facts_of(piece))
+                for facts in part.facts(np.flatnonzero(part.trace == wanted)):
+                    if facts.evidence == evidence:
+                        return diagnose(facts)
         raise ContractError(f"there is no gold evidence {evidence!r} of a case {case!r} that was scored")
 
     @property

@@ -242,7 +242,10 @@ def _apart(fused: StageColumns, entries: _Entries, width: int, low: Floats, high
     items, traces = fused.items, len(fused.stages.trace)
     kept = np.flatnonzero(items.kept)
     wanted = items.of[kept] * width + np.where(items.previous[kept] >= 0, items.previous[kept], items.id[kept])
-    is_kept = np.isin(entries.key, wanted)
+    at = np.minimum(np.searchsorted(entries.key, wanted), max(len(entries.key) - 1, 0))
+    is_kept = np.zeros(len(entries.key), bool)
+    if len(entries.key):
+        is_kept[at[entries.key[at] == wanted]] = True
     lowest, highest = np.full(traces, np.inf), np.where(unseen > 0, unseen, -np.inf)
     np.minimum.at(lowest, entries.owner[is_kept], low[is_kept])
     np.maximum.at(highest, entries.owner[~is_kept], high[~is_kept])
