@@ -122,7 +122,8 @@ class _Search:
         except _NotFound as missing:
             return Stale(case, missing.evidence, missing.reason, str(missing))
         self.found.update(counted)
-        return case.model_copy(update={"requires": _one_grade_each(dict.fromkeys(needs))})
+        excludes = dict.fromkeys(name for given in case.excludes for name in search.sources.chunks_of(given))
+        return case.model_copy(update={"requires": _one_grade_each(dict.fromkeys(needs)), "excludes": tuple(excludes)})
 
     def _sources_at(self, time: datetime | None) -> Sources:
         if time not in self.by_time:
@@ -155,10 +156,10 @@ class _Search:
     def _found(self, evidence: Evidence) -> list[_Parts]:
         if evidence.start is None and not evidence.quote:
             return self._by_id(evidence)
-        source = self.sources.named(evidence.source)
+        source = self.sources.named(evidence.source) if evidence.source else self.sources
         if source is None:
             raise self._elsewhere(evidence, "gone", f"source {evidence.source!r} is not in the collection")
-        text = source.revision(evidence.revision)
+        text = source.revision(evidence.revision) if evidence.source else None
         if text is not None and evidence.start is not None:
             return self._by_place(evidence, text)
         return self._by_quote(evidence, source)
@@ -182,19 +183,15 @@ class _Search:
         return self._on_chunks(evidence, text, place)
 
     def _by_quote(self, evidence: Evidence, source: Sources) -> list[_Parts]:
+        name, home = repr(evidence.id), repr(evidence.source) if evidence.source else "the collection"
         if not evidence.quote:
-            raise _NotFound(
-                "changed", f"{evidence.source!r} was revised, and {evidence.id!r} has no quote to be found by"
-            )
+            raise _NotFound("changed", f"{home} was revised, and {name} has no quote to be found by")
         places = [(text, place) for text in source.texts for place in text.places(evidence.quote)]
         if not places:
-            raise self._elsewhere(
-                evidence, "changed", f"{evidence.source!r} no longer says what {evidence.id!r} quotes"
-            )
+            reason: Reason = "changed" if evidence.source else "gone"
+            raise self._elsewhere(evidence, reason, f"{home} does not say what {name} quotes")
         if len(places) > 1:
-            raise _NotFound(
-                "ambiguous", f"the quote of {evidence.id!r} stands {len(places)} times in {evidence.source!r}"
-            )
+            raise _NotFound("ambiguous", f"the quote of {name} stands {len(places)} times in {home}")
         self.found["by_quote"] += 1
         return self._on_chunks(evidence, *places[0])
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from typing import Literal
 
 from rankwork.errors import InputError
 from rankwork.trace import Case, Identity, moment
@@ -51,6 +52,9 @@ class Document:
 class Collection:
     """Documents (or chunks) of one revision, and the cases that are asked of them.
 
+    `unit` says which of both they are; chunks come with the `chunker` that cut them and with their `parents`, the whole
+    documents. `parser` is what read the documents.
+
     InputError for no document at all, or an ID that stands twice.
     """
 
@@ -58,6 +62,10 @@ class Collection:
     revision: str
     documents: tuple[Document, ...]
     cases: tuple[Case, ...] = field(default=())
+    unit: Literal["document", "chunk"] = "document"
+    chunker: str = "none"
+    parser: str = "none"
+    parents: tuple[Document, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.documents:
