@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from rankwork.errors import ContractError
 from rankwork.inputs.documents import Document
-from rankwork.retrieval.dense import load_model, package_version
+from rankwork.retrieval.dense import load_model
 from rankwork.retrieval.searching import Positions, indexed_text
 from rankwork.retrieval.sparse import words
+from rankwork.retrieval.threads import one_thread
+from rankwork.retrieval.versions import package_version
 
 Floats = NDArray[np.float64]
 FEATURES = ("bm25", "dense", "fused", "words", "idf", "title words", "title idf", "first line idf", "length")
@@ -60,7 +62,6 @@ class Learned:
         """Learn from candidates and flags of which are relevant; ContractError where all or none of them are."""
         from sklearn.linear_model import LogisticRegression
         from sklearn.preprocessing import StandardScaler
-        from threadpoolctl import threadpool_limits
 
         looked_at = [(self.features(candidates), relevant) for candidates, relevant in examples]
         labels = np.concatenate([relevant for _, relevant in looked_at]) if looked_at else np.zeros(0, np.bool_)
@@ -68,7 +69,7 @@ class Learned:
             found = f"{int(labels.sum())} of {len(labels)} candidates of the dev cases are relevant"
             raise ContractError(f"a reranker cannot be learned: {found}")
         features = np.concatenate([rows for rows, _ in looked_at])
-        with threadpool_limits(1):
+        with one_thread():
             scaler = StandardScaler().fit(features)
             model = LogisticRegression(max_iter=1000).fit(scaler.transform(features), labels)
         self._weights = np.round(model.coef_[0] / scaler.scale_, 9)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwork.errors import ContractError
+from rankwork.retrieval.versions import package_version
 
 
 class BM25:
@@ -38,9 +39,7 @@ class BM25:
     @property
     def version(self) -> str:
         """Package, variant and parameters."""
-        from importlib.metadata import version
-
-        return f"bm25s {version('bm25s')}, lucene, k1={self.k1:g}, b={self.b:g}"
+        return f"bm25s {package_version('bm25s')}, lucene, k1={self.k1:g}, b={self.b:g}"
 
     def scores(self, query: str) -> NDArray[np.float32]:
         """The score of every text, 0 for one that shares no word with the query."""
