@@ -1,7 +1,8 @@
 """The list that a stage cut: what it kept, and below it what it says it left out for its rank, with the ties that show.
 
-Dropped items that carry a score show what tied with the last kept one. Where none are listed and the stage did not
-return all there was, its last tie group may go on out of sight.
+Dropped items that carry a score show what tied with the last kept one: a stage lists what it looked at, so where it
+lists anything below its cut, it is taken to list all that tied there. Where it lists nothing more and did not return
+all there was, its last tie group may go on out of sight.
 """
 
 from dataclasses import dataclass

@@ -129,10 +129,10 @@ def _refuse(columns: TraceColumns, trace: int) -> None:
     from pydantic import ValidationError
 
     from rankwork.inputs.refusals import refusal
-    from rankwork.inputs.trace_tables import object_of
+    from rankwork.inputs.trace_tables import objects_of
 
     try:
-        Trace.model_validate(object_of(columns.batch.slice(trace, 1).to_pylist()[0]))
+        Trace.model_validate(objects_of(columns.batch.slice(trace, 1))[0])
     except ValidationError as error:
         raise InputError(f"trace of case {columns.cases[trace]!r}: {refusal(error)}") from error
     raise InputError(f"trace of case {columns.cases[trace]!r} contradicts itself")

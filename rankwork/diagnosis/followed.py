@@ -6,7 +6,7 @@ What is kept grows with the gold and with the traces, not with their items.
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -89,7 +89,7 @@ class FollowedStage:
         """What the stage did for each of its traces: asked, returned, window, listed, status, parameters."""
         numbers = (self.requested.tolist(), self.returned.tolist(), self.window.tolist(), self.listed.tolist())
         states = (*self.status.words, "ok")
-        parameters = [*map(_parameters, self.parameters.words), {}]
+        parameters: list[Mapping[str, Any]] = [*map(json.loads, self.parameters.words), {}]
         words = zip(*numbers, self.status.codes.tolist(), self.parameters.codes.tolist(), strict=True)
         return [(k or None, n, w or None, listed, states[s], parameters[p]) for k, n, w, listed, s, p in words]
 
@@ -127,12 +127,6 @@ class Followed:
 
 
 NO_ANSWER = AnswerFacts()
-
-
-@cache
-def _parameters(text: str | None) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = json.loads(text) if text else {}
-    return found
 
 
 def _narrow(values: Any) -> Ints:

@@ -118,7 +118,7 @@ class _Rule:
         codes = fused.stages.parameters.codes
         self.parameters, self.codes = parameters, codes
         method = fused.route.lower()
-        is_rrf = [str(held.get("method", method)).lower() == "rrf" and _is_number(held.get("c")) for held in parameters]
+        is_rrf = [rule_name(held, method) == "rrf" and _is_number(held.get("c")) for held in parameters]
         self.known = np.array(is_rrf)[codes]
         self.c = np.array([float(held["c"]) if _is_number(held.get("c")) else 60.0 for held in parameters])[codes]
         depths = [held["depth"] if isinstance(held.get("depth"), int) else 2**30 for held in parameters]
@@ -127,6 +127,11 @@ class _Rule:
     def weights(self, route: str) -> Floats:
         held = [_weight(parameters.get("weights"), route) for parameters in self.parameters]
         return np.array(held, np.float64)[self.codes]
+
+
+def rule_name(parameters: Mapping[str, Any], otherwise: str) -> str:
+    """The name of a fusion's rule, as its parameters have it (`rule` or `method`)."""
+    return str(parameters.get("rule") or parameters.get("method") or otherwise).lower()
 
 
 def _is_number(value: Any) -> bool:
