@@ -77,7 +77,7 @@ def stages_of(cases: list[Case], traces: list[Trace], k: int | None) -> Iterator
     place = {trace.case: trace for trace in traces}
     for batch in batches_of(traces):
         columns = TraceColumns.of(batch)
-        found = BatchFunnel.of(columns, Gold.of(columns, known), k, Protocol.named("rankwork"))
+        found = BatchFunnel.of(columns, Gold.of(columns, known), k, Protocol.named("rankwork"), independent=True)
         for part in found.stages:
             for name, own, inherited in part.measures:
                 for row, trace in enumerate(part.columns.stages.trace.tolist()):
