@@ -800,6 +800,31 @@ def _compare_engines(first: Path, second: Path, *, as_json: bool) -> int:
     return 0 if comparison["same_behaviour"] else FOUND_WANTING
 
 
+@commands.command(name="funnel")
+@click.argument("cases", type=click.Path(path_type=Path))
+@click.argument("traces", type=click.Path(path_type=Path))
+@click.option("-k", "k", type=click.IntRange(min=1), help="Cut every stage here (default: each at its own cut).")
+@click.option(
+    "--independent", is_flag=True, help="The reranker scores a document by itself and the query alone (cross-encoder)."
+)
+@click.option("--leaks", "leaks_only", is_flag=True, help="Print what was where it must not be, layer by layer.")
+@_as_json
+def funnel_command(cases: Path, traces: Path, k: int | None, independent: bool, leaks_only: bool, as_json: bool) -> int:
+    """Follow the gold evidence of CASES through the stages of TRACES, one run (JSON lines or parquet).
+
+    Prints each stage's measures with their ranges, where gold was lost, and why. Exit code 1 if a document was found
+    where its reader may not see it.
+    """
+    from rankwork.diagnosis.funnel import funnel
+
+    found = funnel(cases, traces, k=k, independent=independent)
+    if as_json:
+        _print_json(found.leaks.to_json() if leaks_only else found.to_json())
+    else:
+        click.echo("\n".join(found.leaks.lines) if leaks_only else str(found))
+    return FOUND_WANTING if found.leaks else 0
+
+
 @commands.command()
 @click.argument("name")
 def new(name: str) -> int:

@@ -73,6 +73,12 @@ SOLUTIONS: dict[str, list[Any]] = {
     "05.2": [0.125, Fraction(1, 8)],
     # The relevant document has the lower ID of a tied pair.
     "05.3": [({"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1}})],
+    # Of the four places the fusion reads three: 1/63, 1/64 and 1/65, each with a chance of a quarter.
+    "06.1": [(1 / 63 + 1 / 64 + 1 / 65) / 4, (Fraction(1, 63) + Fraction(1, 64) + Fraction(1, 65)) / 4],
+    # a and b change places in bm25, and the sums around 1/62 + 1/62 and 1/61 + 1/63 are never equal.
+    "06.2": [{"bm25": {"a": 1.0, "b": 1.0}, "dense": ["c", "b", "a"]}, [[("a", 1), ("b", 1)], ["c", "b", "a"]]],
+    # Ranks 1, 2 and 7 have two sums in floats.
+    "06.3": [((1, 7, 2), (2, 1, 7))],
     # .999 to the power of n falls below .05.
     "10.1": [2995],
     # One of twenty: the 20th of 21 is the slowest that ended, and of 22 the 21st was stopped.
@@ -117,6 +123,9 @@ MISTAKES: dict[str, list[Any]] = {
     "05.1": [(0, 1), (0.875, 1)],
     "05.2": [0.5, 0.25],
     "05.3": [({"q": {"a": 1.0, "b": 1.0}}, {"q": {"b": 1}}), ({"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 1}})],
+    "06.1": [1 / 63, 1 / 64, (1 / 63 + 1 / 64 + 1 / 65) / 3],
+    "06.2": [{"bm25": {"a": 1.0, "b": 1.0}}, {"bm25": {"a": 2.0, "b": 1.0}, "dense": ["a"]}, [["a", "b"], ["b", "a"]]],
+    "06.3": [((1, 2, 3), (3, 1, 2)), ((1, 2, 7), (1, 7, 2)), ((1, 2, 7), (2, 1, 8)), ((1, 2), (2, 1))],
     "10.1": [2994, 299, 1000],
     "10.2": [([1.0] * 20, 1), ([1.0] * 10, 10), ([1.0] * 20, 0)],
     "10.3": [
@@ -146,6 +155,9 @@ MISSHAPEN: dict[str, list[Any]] = {
     "05.1": [0.75],
     "05.2": ["small"],
     "05.3": [{"q": {"a": 1.0}}],
+    "06.1": ["little"],
+    "06.2": ["routes", {"bm25": 3}, {"bm25": ["a#1"], "dense": ["a"]}],
+    "06.3": [(1, 2, 3), ("abc", "bca")],
     "10.1": ["many"],
     "10.2": [[1.0], ([1.0] * 20, 1.5), (["a"], 1)],
     "10.3": ["a pair", ("one", 2)],

@@ -32,7 +32,9 @@ def gold_of(case: Case) -> dict[str, int]:
     return {name: evidence.grade for name, evidence in case.gold.items() if evidence.grade}
 
 
-def listed(stage: Stage, grades: dict[str, int], k: int | None = None) -> tuple[dict[str, int], list[tuple[str, float]], bool]:
+def listed(
+    stage: Stage, grades: dict[str, int], k: int | None = None
+) -> tuple[dict[str, int], list[tuple[str, float]], bool]:
     """The gold under the IDs that it has here, the candidates, and whether the cut hides how they go on."""
     names = {item.previous_id or item.id: item.id for item in stage.kept}
     here = {names.get(name, name): grade for name, grade in grades.items()}
@@ -75,7 +77,7 @@ def stages_of(cases: list[Case], traces: list[Trace], k: int | None) -> Iterator
     place = {trace.case: trace for trace in traces}
     for batch in batches_of(traces):
         columns = TraceColumns.of(batch)
-        found = BatchFunnel.of(columns, Gold.of(columns, known), k, Protocol.named("rankwork"))
+        found = BatchFunnel.of(columns, Gold.of(columns, known), k, Protocol.named("rankwork"), independent=True)
         for part in found.stages:
             for name, own, inherited in part.measures:
                 for row, trace in enumerate(part.columns.stages.trace.tolist()):

@@ -43,9 +43,11 @@ class BatchFunnel:
     in_prompt: tuple[bool | None, ...]
 
     @classmethod
-    def of(cls, columns: TraceColumns, gold: Gold, k: int | None, protocol: Protocol) -> "BatchFunnel":
-        """Follow the gold through all stages."""
-        walk = _Walk(columns, gold, k, protocol)
+    def of(
+        cls, columns: TraceColumns, gold: Gold, k: int | None, protocol: Protocol, *, independent: bool = False
+    ) -> "BatchFunnel":
+        """Follow the gold through all stages; `independent` says that the reranker reads no score of the fusion."""
+        walk = _Walk(columns, gold, k, protocol, independent)
         for stage in walk.stages:
             walk.enter(stage)
         walk.finish()
@@ -68,13 +70,15 @@ class BatchFunnel:
 class _Walk:
     """The gold on its way: the IDs that it goes by, what still holds it, and what ties have left open so far."""
 
-    def __init__(self, columns: TraceColumns, gold: Gold, k: int | None, protocol: Protocol) -> None:
+    def __init__(self, columns: TraceColumns, gold: Gold, k: int | None, protocol: Protocol, independent: bool) -> None:
+        self.independent = independent
         self.columns, self.gold, self.k, self.protocol = columns, gold, k, protocol
         self.stages = stages_of(columns)
         self.codes = gold.code
         self.reachable = np.ones(len(gold), bool)
         self.ran = np.zeros(len(gold), bool)
         self.upstream = Upstream.nothing(len(columns))
+        self.routes_of_fusion: list[tuple[StageColumns, Track, Candidates]] = []
         self.routes: list[tuple[StageColumns, Track, Candidates]] = []
         self.done: list[BatchStage] = []
         exponential = protocol.gain == "exponential"
@@ -85,7 +89,7 @@ class _Walk:
         if stage.kind != "retrieve" and self.routes:
             self._leave_routes()
         found = track(stage, self.gold, self.codes, len(self.columns.ids))
-        cut = candidates(stage, self.gold, found, self.reachable, self.k)
+        cut = candidates(stage, self.gold, found, self.reachable, self.k, self._given(stage))
         fused = self._fused(stage) if stage.kind == "fuse" else None
         if fused is not None:  # its routes show all that it could have kept
             cut = replace(cut, depth=np.where(fused.clear, -1, cut.depth))
@@ -97,17 +101,31 @@ class _Walk:
             return
         self._leave(stage, found, cut, fused)
 
+    def _given(self, stage: StageColumns) -> Ints | None:
+        """How many items the stage before handed on; None for a route, and for a fusion of several."""
+        if stage.kind in ("retrieve", "fuse"):
+            return None
+        given = np.zeros(len(self.columns), np.int64)
+        for before in self.done:
+            if before.columns.kind != "retrieve" or len(self.routes_of_fusion) == 1:
+                given[before.columns.stages.trace] = before.columns.stages.returned
+            else:
+                given[before.columns.stages.trace] = WHOLE
+        return given[stage.stages.trace]
+
     def _own(self, stage: StageColumns, cut: Candidates) -> list[tuple[str, StageValues]]:
         values = list(stage_values(cut, self.protocol))
         return [*values, *coverage_values(cut, self.gold, stage.stages.trace)]
 
     def _fused(self, stage: StageColumns) -> FusedRanks:
         routes = [(route, self._whole(route, found, cut)) for route, found, cut in self.routes_of_fusion]
-        return fused_ranks(stage, routes, self.gold, self.codes, len(self.columns.ids))
+        return fused_ranks(stage, routes, self.gold, self.codes, len(self.columns.ids), self._window(stage))
 
     def _whole(self, stage: StageColumns, found: Track, cut: Candidates) -> Candidates:
         everything = np.ones(len(self.gold), bool)
-        return cut if self.k is None else candidates(stage, self.gold, found, everything, None)
+        if self.k is None:
+            return cut
+        return candidates(stage, self.gold, found, everything, None, self._given(stage))
 
     def _inherited(
         self, stage: StageColumns, name: str, own: StageValues, cut: Candidates, fused: FusedRanks | None
@@ -145,7 +163,7 @@ class _Walk:
         window, before = self._window(stage), self.upstream
         whole_list = self._whole(stage, found, cut)
         if fused is not None:
-            before = _behind_fusion(stage, before, fused, window)
+            before = _behind_fusion(stage, before, fused, independent=self.independent)
             whole_list = replace(whole_list, depth=np.where(fused.clear, -1, whole_list.depth))
         self.upstream = after(stage, whole_list, before, window)
         self.codes = np.where(found.rank > 0, found.code, self.codes)
@@ -160,10 +178,10 @@ class _Walk:
         return window[stage.stages.trace]
 
 
-def _behind_fusion(stage: StageColumns, before: Upstream, fused: FusedRanks, window: Ints) -> Upstream:
+def _behind_fusion(stage: StageColumns, before: Upstream, fused: FusedRanks, *, independent: bool) -> Upstream:
     """What routes leave open of what a fusion hands on: its whole list, or a window of it."""
     traces, settled, in_order = stage.stages.trace, before.settled.copy(), before.in_order.copy()
-    settled[traces] = np.where(window >= stage.stages.returned, fused.members, fused.point)
+    settled[traces] = fused.members if independent else fused.scores
     in_order[traces] = fused.point
     return Upstream(settled, in_order)
 

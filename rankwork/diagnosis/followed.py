@@ -6,7 +6,7 @@ What is kept grows with the gold and with the traces, not with their items.
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -60,29 +60,38 @@ class FollowedStage:
             _strangers(stage, found, gold, ids, corpus) if corpus and stage.kind == "retrieve" else {},
         )
 
-    def standing(self, piece: int, trace: int) -> Standing | None:
-        """The standing of a piece of gold here; None where its trace did not run the stage."""
-        row = int(self.number[trace])
-        if row < 0:
-            return None
-        kept = int(self.source_kept[piece])
-        return Standing(
-            self.name,
-            self.kind,
-            int(self.rank[piece]) or None,
-            bool(self.dropped[piece]),
-            self.reason.text(piece),
-            bool(self.denied[piece]),
-            int(self.side[piece]),
-            int(self.requested[row]) or None,
-            int(self.returned[row]),
-            int(self.window[row]) or None,
-            int(self.listed[row]),
-            self.status.text(row) or "ok",
-            _parameters(self.parameters.text(row)),
-            None if kept < 0 else kept,
-            self.other_ids.get(piece, ()),
-        )
+    def standings(self, pieces: Ints, traces: Ints) -> Iterator[Standing | None]:
+        """The standing of some pieces of gold here, each of its trace; None where that did not run the stage."""
+        rows = self.number[traces]
+        columns = (self.rank, self.dropped, self.reason.codes, self.denied, self.side, self.source_kept)
+        of_piece = zip(pieces.tolist(), rows.tolist(), *(column[pieces].tolist() for column in columns), strict=True)
+        did = self._did
+        reasons = (*self.reason.words, None)
+        for piece, row, rank, dropped, reason, denied, side, kept in of_piece:
+            if row < 0:
+                yield None
+                continue
+            yield Standing(
+                self.name,
+                self.kind,
+                rank or None,
+                dropped,
+                reasons[reason],
+                denied,
+                side,
+                *did[row],
+                kept if kept >= 0 else None,
+                self.other_ids.get(piece, ()),
+            )
+
+    @cached_property
+    def _did(self) -> list[tuple[Any, ...]]:
+        """What the stage did for each of its traces: asked, returned, window, listed, status, parameters."""
+        numbers = (self.requested.tolist(), self.returned.tolist(), self.window.tolist(), self.listed.tolist())
+        states = (*self.status.words, "ok")
+        parameters: list[Mapping[str, Any]] = [*map(json.loads, self.parameters.words), {}]
+        words = zip(*numbers, self.status.codes.tolist(), self.parameters.codes.tolist(), strict=True)
+        return [(k or None, n, w or None, listed, states[s], parameters[p]) for k, n, w, listed, s, p in words]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,32 +109,24 @@ class Followed:
     def __len__(self) -> int:
         return len(self.trace)
 
-    def facts(self) -> Iterator[Facts]:
-        """The facts of each piece of gold."""
-        for piece in range(len(self)):
-            yield self.facts_of(piece)
-
-    def facts_of(self, piece: int) -> Facts:
-        """The facts of one piece of gold."""
-        trace = int(self.trace[piece])
-        standings = (stage.standing(piece, trace) for stage in self.stages)
-        return Facts(
-            self.cases[trace],
-            self.evidence[piece].id,
-            tuple(standing for standing in standings if standing is not None),
-            self.places[piece] if self.places else None,
-            self.in_prompt[piece] if self.in_prompt else None,
-            self.answers[trace] if self.answers else NO_ANSWER,
-        )
+    def facts(self, pieces: Ints | None = None) -> Iterator[Facts]:
+        """The facts of each piece of gold, or of some."""
+        chosen = np.arange(len(self)) if pieces is None else pieces
+        traces = self.trace[chosen]
+        columns = [stage.standings(chosen, traces) for stage in self.stages]
+        rows = zip(*columns, strict=True) if columns else iter([()] * len(chosen))
+        for piece, trace, standings in zip(chosen.tolist(), traces.tolist(), rows, strict=True):
+            yield Facts(
+                self.cases[trace],
+                self.evidence[piece].id,
+                tuple(standing for standing in standings if standing is not None),
+                self.places[piece] if self.places else None,
+                self.in_prompt[piece] if self.in_prompt else None,
+                self.answers[trace] if self.answers else NO_ANSWER,
+            )
 
 
 NO_ANSWER = AnswerFacts()
-
-
-@cache
-def _parameters(text: str | None) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = json.loads(text) if text else {}
-    return found
 
 
 def _narrow(values: Any) -> Ints:

@@ -79,9 +79,9 @@ def _event(columns: TraceColumns, name: str) -> "object | None":
 
 
 def _trace(columns: TraceColumns, place: int) -> Trace:
-    from rankwork.inputs.trace_tables import object_of
+    from rankwork.inputs.trace_tables import objects_of
 
-    return Trace.model_validate(object_of(columns.batch.slice(place, 1).to_pylist()[0]))
+    return Trace.model_validate(objects_of(columns.batch.slice(place, 1))[0])
 
 
 def named(leaks: Iterable[Leak]) -> set[str]:

@@ -209,6 +209,8 @@ def _one_vocabulary(ids: Any, previous: Any) -> tuple[Ints, Ints, Any]:
     import pyarrow as pa
     from pyarrow import compute
 
+    if not len(previous.dictionary):
+        return filled(ids.indices, -1), np.full(len(previous), -1, np.int64), ids.dictionary
     known = compute.index_in(previous.dictionary, value_set=ids.dictionary)
     new = previous.dictionary.filter(known.is_null())
     vocabulary = pa.concat_arrays([ids.dictionary, new])

@@ -52,7 +52,7 @@ def split_of(cluster: str, seed: int) -> Split:
     """The split that a cluster lies in: half of them dev, half holdout, by the digest of seed and cluster.
 
     >>> [split_of(cluster, 0) for cluster in "abcd"]
-    ['holdout', 'dev', 'dev', 'dev']
+    ['dev', 'holdout', 'dev', 'holdout']
     """
     return "dev" if _draw(seed, "split", cluster) % 2 == 0 else "holdout"
 
