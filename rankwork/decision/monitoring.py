@@ -218,7 +218,11 @@ def _head(found: Monitored) -> list[str]:
 def _stage_lines(found: Monitored) -> list[str]:
     lines = ["latency in ms, time-outs counted as longer than all that ended"]
     for stage in found.stages:
-        told = "; ".join(map(str, stage.latency)) if stage.latency and stage.latency[0].n else "not measured"
+        told = (
+            "; ".join(map(str, stage.latency))
+            if stage.latency and stage.latency[0].n > stage.latency[0].stopped
+            else "not measured"
+        )
         lines.append(f"  {stage.stage} ({stage.calls} calls): {told}")
     return lines
 

@@ -34,7 +34,7 @@ _STAGES: tuple[tuple[StageKind, str, float], ...] = (
     ("retrieve", "bm25", 6.0), ("retrieve", "dense", 18.0), ("fuse", "", 0.4), ("rerank", "", 70.0),
     ("context", "", 2.0),
 )  # fmt: skip
-_LIMIT_MS = 400.0
+LIMIT_MS = 400.0
 _CENTS_FOR_A_TOKEN = 0.0002
 
 
@@ -42,7 +42,7 @@ _CENTS_FOR_A_TOKEN = 0.0002
 class Rates:
     """How a version of the made service behaves: shares of requests, but for the counts and the factor.
 
-    `slower` multiplies every latency. `stopped` rerankers time out at 400 ms, and the request then goes on without.
+    `slower` multiplies every latency. `stopped` rerankers time out at `LIMIT_MS`, and the request then goes on without.
     `right` answers are right; of the wrong ones `fluent` read as well as right ones do, and please.
     """
 
@@ -117,7 +117,7 @@ def _stages(rates: Rates, random: Random) -> tuple[Stage, ...]:
         count = {"retrieve": rates.candidates, "context": 5}.get(kind, 10)
         stopped = kind == "rerank" and random.random() < rates.stopped
         status: Literal["ok", "timeout"] = "timeout" if stopped else "ok"
-        latency = _LIMIT_MS if stopped else min(_latency(typical, rates, random), _LIMIT_MS)
+        latency = LIMIT_MS if stopped else min(_latency(typical, rates, random), LIMIT_MS)
         items = tuple(Item(id=f"document {rank}", rank=rank, acl="allowed") for rank in range(1, count + 1))
         fields: dict[str, Any] = {"requested": max(count, 20 if kind == "retrieve" else count), "returned": count}
         stages.append(Stage(kind=kind, route=route, **fields, latency_ms=latency, status=status, items=items))

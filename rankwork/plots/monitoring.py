@@ -21,7 +21,7 @@ def latencies(monitored: Monitored) -> "Figure":
     A bar spans the limits; an arrow says that so many calls have no upper limit. What the calls cannot tell is written
     out. Time-outs count as longer than all calls that ended. ContractError where no stage was timed.
     """
-    stages = [stage for stage in monitored.stages if any(found.n for found in stage.latency)]
+    stages = [stage for stage in monitored.stages if stage.latency[0].n > stage.latency[0].stopped]
     if not any(found.value for stage in stages for found in stage.latency):
         raise ContractError("no stage has a latency that can be told")
     levels = len(stages[0].latency)
