@@ -118,6 +118,13 @@ def test_anchors_do_not_wear_out(span: list[int], sizes: list[int]) -> None:
     assert set(places) == set(range(*span))
 
 
+def test_any_part_of_a_whole_document_may_be_enough() -> None:
+    whole = case(piece(0, len(TEXT)))
+    every, either = (ids(anchored([whole], cut(TEXT, 24), parts=parts)) for parts in ("all", "any"))
+    assert every == [{"s@24#0"}, {"s@24#24"}, {"s@24#48"}]
+    assert either == [{"s@24#0", "s@24#24", "s@24#48"}]
+
+
 def test_parts_of_alternatives_are_multiplied_out() -> None:
     """(1 and 2) or 3 is (1 or 3) and (2 or 3)."""
     chunks = [*cut("aabb", 2), *cut("xy", 2, source="t")]
@@ -265,6 +272,11 @@ def test_a_share_that_is_none_is_refused(overlap: float) -> None:
 def test_a_chunk_that_ends_before_it_starts_is_refused() -> None:
     with pytest.raises(InputError, match=r"^document 'd' cannot span the characters 5 to 2$"):
         anchored([], [Document("d", "text", start=5, end=2)])
+
+
+def test_parts_that_are_neither_all_nor_any_are_refused() -> None:
+    with pytest.raises(ContractError, match=r"^parts must be 'all' or 'any', got 'most'$"):
+        anchored([], [], parts="most")  # type: ignore[arg-type]
 
 
 def test_an_id_that_stands_twice_is_refused() -> None:

@@ -11,6 +11,7 @@ from rankwork.diagnosis.splits import (
     assigned,
     check_clusters,
     cluster_of,
+    clustered,
     leaks,
     near_duplicates,
     shingles,
@@ -116,6 +117,23 @@ def test_leaks_are_near_duplicates_in_two_splits() -> None:
     assert [str(pair) for pair in near_duplicates(cases) if not pair.leaks] == [
         "c0 and c2, both in dev: 1.00 of their shingles are the same"
     ]
+
+
+@given(st.lists(st.text("abcd", min_size=3, max_size=7), max_size=8), st.integers(0, 99))
+def test_clusters_of_near_duplicates_leave_nothing_to_leak(queries: list[str], seed: int) -> None:
+    cases = assigned(clustered(asked(*queries), similarity=0.3), SHARES, seed=seed)
+    check_clusters(cases)
+    assert leaks(cases, similarity=0.3) == ()
+
+
+def test_clusters_that_people_named_are_joined_and_keep_a_name() -> None:
+    cases = [
+        Case(id="a", query="How long is leave?", cluster="k"),
+        Case(id="b", query="Who?", cluster="k"),
+        Case(id="c", query="how long is leave"),
+        Case(id="d", query="Something else entirely"),
+    ]
+    assert [case.cluster for case in clustered(cases)] == ["k", "k", "k", ""]
 
 
 @pytest.mark.parametrize("similarity", [0, 1.1, float("nan")])

@@ -5,6 +5,7 @@ duplicates are looked for beyond the clusters that people named.
 """
 
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -86,14 +87,30 @@ def near_duplicates(cases: Sequence[Case], *, similarity: float = 0.8) -> tuple[
     >>> near_duplicates(cases)[0].similarity
     1.0
     """
-    if not 0 < similarity <= 1:
-        raise ContractError(f"similarity must be above 0 and at most 1, got {similarity!r}")
-    pairs = [(first, second, share) for first, second, share in _similar([case.query for case in cases], similarity)]
     found = [
         NearDuplicate(cases[first].id, cases[second].id, share, (cases[first].split, cases[second].split))
-        for first, second, share in pairs
+        for first, second, share in _checked(cases, similarity)
     ]
     return tuple(sorted(found, key=lambda pair: (-pair.similarity, pair.first, pair.second)))
+
+
+def clustered(cases: Sequence[Case], *, similarity: float = 0.8) -> tuple[Case, ...]:
+    """The cases with near duplicates in one cluster, joined with what was one already: to be split by `assigned`.
+
+    A chain of near duplicates is one cluster, though its ends may differ. A cluster has the name of its first case's,
+    or is called after that case; a case that is like no other keeps none. ContractError as for `near_duplicates`.
+
+    >>> pair = [Case(id="a", query="How long is leave?"), Case(id="b", query="how long is leave")]
+    >>> [case.cluster for case in clustered(pair)]
+    ['like a', 'like a']
+    """
+    pairs = [*_named(cases), *(pair[:2] for pair in _checked(cases, similarity))]
+    groups = _groups(len(cases), pairs)
+    sizes = Counter(groups)
+    names: dict[int, str] = {}
+    for case, group in zip(cases, groups, strict=True):
+        names.setdefault(group, case.cluster or (f"like {case.id}" if sizes[group] > 1 else ""))
+    return tuple(case.model_copy(update={"cluster": names[group]}) for case, group in zip(cases, groups, strict=True))
 
 
 def leaks(cases: Sequence[Case], *, similarity: float = 0.8) -> tuple[NearDuplicate, ...]:
@@ -110,6 +127,33 @@ def shingles(text: str) -> frozenset[str]:
     letters = "".join(sign for sign in unicodedata.normalize("NFKC", text).casefold() if sign.isalnum())
     places = range(max(1, len(letters) - SHINGLE + 1))
     return frozenset(letters[place : place + SHINGLE] for place in places)
+
+
+def _named(cases: Sequence[Case]) -> Iterator[tuple[int, int]]:
+    """The pairs of places that a cluster's name joins."""
+    first: dict[str, int] = {}
+    for place, case in enumerate(cases):
+        yield first.setdefault(cluster_of(case), place), place
+
+
+def _groups(count: int, pairs: Sequence[tuple[int, int]]) -> list[int]:
+    """For each place the number of the group that these pairs, and chains of them, put it in."""
+    import numpy as np
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    if not count:
+        return []
+    first, second = zip(*pairs, strict=True)
+    graph = coo_matrix((np.ones(len(pairs)), (first, second)), shape=(count, count))
+    labels: list[int] = connected_components(graph, directed=False)[1].tolist()
+    return labels
+
+
+def _checked(cases: Sequence[Case], similarity: float) -> Iterator[tuple[int, int, float]]:
+    if not 0 < similarity <= 1:
+        raise ContractError(f"similarity must be above 0 and at most 1, got {similarity!r}")
+    return _similar([case.query for case in cases], similarity)
 
 
 def _drawn(cluster: str, shares: Mapping[str, float], seed: int) -> Split:
