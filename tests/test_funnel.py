@@ -367,7 +367,8 @@ NEEDS = (Requirement(any_of=(Evidence(id="a"),)),)
 def test_traces_that_do_not_belong_together_are_refused(traces: list[dict[str, Any]], message: str) -> None:
     who = Identity(tenant="a", role="dev")
     cases = [Case(id=name, query="what", requires=NEEDS, identity=who) for name in ("q", "r")]
-    given = [Trace(**{"identity": who, "stages": (STAGE,)} | fields) for fields in traces]
+    same: dict[str, Any] = {"identity": who, "stages": (STAGE,)}
+    given = [Trace(**same | fields) for fields in traces]
     with pytest.raises(InputError, match=message):
         funnel(cases, given)
 

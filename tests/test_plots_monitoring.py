@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rankwork import plots
@@ -27,7 +28,7 @@ def texts(axes: Any) -> list[str]:
 def test_every_known_quantile_has_a_mark_at_its_value_and_a_bar_between_its_limits() -> None:
     found = window(1000)
     axes = plots.latencies(found).axes[0]
-    lines = [[float(x) for x in line.get_xdata()] for line in axes.lines]
+    lines = [np.atleast_1d(line.get_xdata()).tolist() for line in axes.lines]
     for quantile in found.stage("retrieve").latency:
         assert [quantile.value] in lines
         assert [quantile.low, quantile.high] in lines

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rankwork.decision.near_duplicates import likeness, near_duplicate, numbers, wording
@@ -29,6 +29,7 @@ from rankwork.trace import (
     Stage,
     Trace,
 )
+from tests.traces import CASES, TRACES
 
 KEY = Tokens("a key of sixteen or more")
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -274,3 +275,25 @@ def test_numbers_of_a_text_and_a_threshold_outside() -> None:
     for threshold in (0, 1.5, True):
         with pytest.raises(ContractError, match="threshold must be above 0 and at most 1"):
             near_duplicate(case(), [], threshold=threshold)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=60)
+@given(trace=TRACES, held=CASES, same=st.booleans(), expected=st.sampled_from(["answer", "refuse", None]))
+def test_whatever_is_packed_it_becomes_a_case_that_fails_on_it_or_nothing_is_written(
+    trace: Trace, held: Case, same: bool, expected: Any, tmp_path: Path
+) -> None:
+    """Of cases and traces of every shape."""
+    held = held.model_copy(update={"id": trace.case})
+    if same:
+        trace = trace.model_copy(update={"query": held.query, "identity": held.identity})
+    found = pack(trace, held, privacy=Privacy(texts="plain", tenants=False))
+    for path in tmp_path.iterdir():
+        path.unlink()
+    try:
+        added = add(found, tmp_path / "c.jsonl", Review("me", "wrong", expected=expected, evidence=("x",)))
+    except InputError:
+        assert list(tmp_path.iterdir()) == []
+        return
+    assert read_cases(tmp_path / "c.jsonl") == (added,)
+    again = trace.model_copy(update={"case": added.id, "query": added.query, "identity": added.identity})
+    assert check(added, again).verdict == "fail"

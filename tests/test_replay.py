@@ -32,7 +32,7 @@ from rankwork.trace import (
     Stage,
     Trace,
 )
-from tests.traces import CASES, TRACES
+from tests.traces import CASES, JSON, TRACES
 
 KEY = Tokens("a key of sixteen or more")
 OTHER = Tokens("another key of sixteen")
@@ -287,6 +287,14 @@ def test_what_cannot_be_read_is_refused_by_name(content: bytes, message: str, tm
     with pytest.raises(InputError, match=r"p\.json") as caught:
         load(target)
     assert message in str(caught.value)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(body=st.dictionaries(st.sampled_from(["privacy", "key", "case", "trace", "x"]), JSON))
+def test_any_object_with_the_right_digest_is_read_or_refused(body: dict[str, Any], tmp_path: Path) -> None:
+    held = {"format": "rankwork replay 1", **body}
+    (tmp_path / "p.json").write_text(json.dumps({**held, "digest": digest(held)}))
+    assert (fault(tmp_path / "p.json") or "p.json").startswith("p.json")
 
 
 def test_files_that_are_missing_huge_or_cannot_be_written_are_refused(tmp_path: Path) -> None:

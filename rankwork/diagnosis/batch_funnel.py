@@ -82,7 +82,8 @@ class _Walk:
         self.routes: list[tuple[StageColumns, Track, Candidates]] = []
         self.done: list[BatchStage] = []
         exponential = protocol.gain == "exponential"
-        self.gains: Floats = (2.0**gold.grade - 1) if exponential else gold.grade.astype(np.float64)
+        grade = gold.grade.astype(np.float64)
+        self.gains: Floats = 2.0**grade - 1 if exponential else grade
 
     def enter(self, stage: StageColumns) -> None:
         """Measure a stage and go on behind it."""

@@ -5,6 +5,7 @@ lists anything below its cut, it is taken to list all that tied there. Where it 
 all there was, its last tie group may go on out of sight.
 """
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from rankwork.diagnosis.gold import Gold
 from rankwork.diagnosis.trace_columns import Bools, Ints
-from rankwork.diagnosis.tracking import ABOVE, BELOW, DROPPED_BY_RANK, NO_SCORE, StageColumns, Track, sides
+from rankwork.diagnosis.tracking import ABOVE, BELOW, DROPPED_BY_RANK, NO_SCORE, TIED, StageColumns, Track, sides
 from rankwork.measures.joining import Boundaries, Joined
 from rankwork.rankings import Judgements, Rankings
 
@@ -29,7 +30,7 @@ class Reachable(Joined):
     def unretrieved(self, queries: Bools, every_judged: bool) -> Ints:
         """The judgement rows of these queries whose document was not retrieved and could have been."""
         rows = super().unretrieved(queries, every_judged)
-        return rows[self.reachable[rows]]
+        return np.asarray(rows[self.reachable[rows]])
 
     def boundaries(self, k: int | Ints) -> Boundaries:
         """As of any join; a stage can have returned nothing in all of the traces."""
@@ -82,6 +83,7 @@ def candidates(
     cut = ~stage.stages.complete & ((stage.stages.requested == 0) | (returned >= stage.stages.requested))
     if given is not None:
         cut &= np.diff(stage.stages.start) < given
+    cut &= ~_lists_all_tied(stage)
     at, listed = np.maximum(hit_of_gold, 0), hit_of_gold >= 0
     any_hit = len(joined.hit_row) > 0
     return Candidates(
@@ -121,10 +123,21 @@ def _rows_in_order(stage: StageColumns, asked: Ints) -> Ints:
     return rows[np.lexsort((items.rank[rows], key, items.of[rows]))]
 
 
+def _lists_all_tied(stage: StageColumns) -> Bools:
+    """Whether a stage says how many documents tied with its last one were left out (`tied_at_cut`), and lists them."""
+    declared = [
+        json.loads(text).get("tied_at_cut") if "tied_at_cut" in text else None for text in stage.stages.parameters.words
+    ]
+    said = np.array([number if isinstance(number, int) else -1 for number in [*declared, None]])
+    tied = ~stage.items.kept & (sides(stage) == TIED)
+    listed = np.bincount(stage.items.of[tied], minlength=len(stage.stages.trace))
+    return np.asarray(said[stage.stages.parameters.codes] == listed)
+
+
 def _left_out(stage: StageColumns, found: Track) -> Bools:
     """The gold that the stage lists as left out for another reason than a tie, so that no cut hides it."""
     by_rank = np.array([word in _BY_RANK for word in stage.items.reason.words] + [True])
-    return found.dropped & (~by_rank[found.reason] | (found.side == BELOW) | (found.side == ABOVE))
+    return np.asarray(found.dropped & (~by_rank[found.reason] | (found.side == BELOW) | (found.side == ABOVE)))
 
 
 def _joined(

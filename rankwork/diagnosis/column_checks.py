@@ -110,7 +110,7 @@ def _levels(columns: TraceColumns) -> Ints:
     later = ~stages.kind.where("retrieve")
     running = np.cumsum(later)
     first = np.searchsorted(stages.trace, stages.trace)
-    before = running[first] - later[first]
+    before: Ints = running[first] - later[first]
     return np.asarray(running - before, np.int64)
 
 

@@ -44,20 +44,24 @@ class FollowedStage:
     def of(cls, stage: StageColumns, found: Track, gold: Gold, ids: Any, corpus: Corpus | None) -> "FollowedStage":
         """What remains of a stage and of the gold's track in it."""
         stages = stage.stages
+        in_context, is_route = stage.kind == "context", stage.kind == "retrieve"
         return cls(
-            stage.name,
-            stage.kind,
-            _narrow(stage.number),
-            *map(_narrow, (stages.requested, stages.returned, stages.window, np.diff(stages.start))),
-            _slim(stages.status),
-            _slim(stages.parameters),
-            _narrow(found.rank),
-            found.dropped,
-            Coded(found.reason.astype(np.int8), stage.items.reason.words),  # type: ignore[arg-type]
-            found.denied,
-            found.side.astype(np.int8),  # type: ignore[arg-type]
-            _source_kept(stage, gold) if stage.kind == "context" else _narrow(np.full(len(gold), -1)),
-            _strangers(stage, found, gold, ids, corpus) if corpus and stage.kind == "retrieve" else {},
+            name=stage.name,
+            kind=stage.kind,
+            number=_narrow(stage.number),
+            requested=_narrow(stages.requested),
+            returned=_narrow(stages.returned),
+            window=_narrow(stages.window),
+            listed=_narrow(np.diff(stages.start)),
+            status=_slim(stages.status),
+            parameters=_slim(stages.parameters),
+            rank=_narrow(found.rank),
+            dropped=found.dropped,
+            reason=Coded(_narrow(found.reason), stage.items.reason.words),
+            denied=found.denied,
+            side=_narrow(found.side),
+            source_kept=_source_kept(stage, gold) if in_context else _narrow(np.full(len(gold), -1)),
+            other_ids=_strangers(stage, found, gold, ids, corpus) if corpus and is_route else {},
         )
 
     def standings(self, pieces: Ints, traces: Ints) -> Iterator[Standing | None]:
@@ -79,9 +83,7 @@ class FollowedStage:
                 reasons[reason],
                 denied,
                 side,
-                *did[row],
-                kept if kept >= 0 else None,
-                self.other_ids.get(piece, ()),
+                *(*did[row], kept if kept >= 0 else None, self.other_ids.get(piece, ())),
             )
 
     @cached_property
@@ -129,16 +131,15 @@ class Followed:
 NO_ANSWER = AnswerFacts()
 
 
-def _narrow(values: Any) -> Ints:
-    narrow: Ints = np.asarray(values).astype(np.int32)  # type: ignore[assignment]
-    return narrow
+def _narrow(values: Any) -> Any:
+    return np.asarray(values).astype(np.int32)
 
 
 def _slim(coded: Coded) -> Coded:
     return Coded(_narrow(coded.codes), coded.words)
 
 
-def _source_kept(stage: StageColumns, gold: Gold) -> Ints:
+def _source_kept(stage: StageColumns, gold: Gold) -> Any:
     """For each piece of gold how many items of its source the stage kept, -1 where the sources are not known."""
     items = stage.items
     code_of = {word: code for code, word in enumerate(items.source.words)}

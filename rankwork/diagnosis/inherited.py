@@ -191,7 +191,8 @@ def _entries(
         highs.append(part.high - part.bonus[part.owner])
     key, place = np.unique(np.concatenate(keys), return_inverse=True)
     owner = key // width
-    score, low, high = (np.bincount(place, np.concatenate(part), len(key)) for part in (scores, lows, highs))
+    sums = (np.bincount(place, np.concatenate(part), len(key)) for part in (scores, lows, highs))
+    score, low, high = (np.asarray(part, np.float64) for part in sums)
     high = high + unseen[owner]
     agrees = ~unscored & _agrees(fused, key, score, width)
     return _Entries(key, owner, score, low, high, unseen, slots, agrees)

@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
 from rankwork.diagnosis.corpus import Corpus
 from rankwork.diagnosis.leaks import LAYERS, Leak, Rule, leaks_of
-from rankwork.diagnosis.trace_columns import Bools, TraceColumns
+from rankwork.diagnosis.trace_columns import Bools, Ints, TraceColumns
 from rankwork.trace import Identity, Trace
 
 
@@ -51,7 +52,7 @@ def _suspected(columns: TraceColumns, identities: list[Identity], corpus: Corpus
     return marks if corpus is None else marks | _closed(columns, identities, corpus, of_trace)
 
 
-def _closed(columns: TraceColumns, identities: list[Identity], corpus: Corpus, of_trace: "np.ndarray") -> Bools:  # type: ignore[type-arg]
+def _closed(columns: TraceColumns, identities: list[Identity], corpus: Corpus, of_trace: Ints) -> Bools:
     """The traces that name a document that is closed to who asks, and those that name any document elsewhere."""
     marks = np.zeros(len(columns), bool)
     groups = {identity: place for place, identity in enumerate(dict.fromkeys(identities))}
@@ -70,12 +71,12 @@ def _closed(columns: TraceColumns, identities: list[Identity], corpus: Corpus, o
     return marks
 
 
-def _event(columns: TraceColumns, name: str) -> "object | None":
+def _event(columns: TraceColumns, name: str) -> Any:
     events = columns.batch.column("events")
     if events.null_count == len(columns):
         return None
     fields = dict(zip((field.name for field in events.type), events.flatten(), strict=True))
-    return fields[name]  # type: ignore[no-any-return]
+    return fields[name]
 
 
 def _trace(columns: TraceColumns, place: int) -> Trace:

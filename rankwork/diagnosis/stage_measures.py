@@ -71,7 +71,8 @@ def _k_over_returned(found: Candidates) -> Floats:
     """What turns precision by k into precision by the documents that were looked at; NaN for an empty list."""
     looked_at = np.minimum(found.k, found.returned).astype(np.float64)
     divisor = np.where(found.k == WHOLE, looked_at, found.k)
-    return np.divide(divisor, looked_at, out=np.full(len(looked_at), np.nan), where=looked_at > 0)
+    unknown = np.full(len(looked_at), np.nan)
+    return np.asarray(np.divide(divisor, looked_at, out=unknown, where=looked_at > 0))
 
 
 def _of_measure(name: str, found: Candidates, protocol: Protocol) -> StageValues:
@@ -106,4 +107,4 @@ def _at(name: str, k: int, found: Candidates, protocol: Protocol) -> StageValues
 
 def reciprocal(counts: Ints) -> Floats:
     """One over each count, NaN for 0."""
-    return np.divide(1.0, counts, out=np.full(len(counts), np.nan), where=counts > 0)
+    return np.asarray(np.divide(1.0, counts, out=np.full(len(counts), np.nan), where=counts > 0))

@@ -155,7 +155,8 @@ class TraceColumns:
         from pyarrow import compute
 
         wanted = pa.array(ids, pa.string())
-        return filled(compute.index_in(wanted, value_set=self.ids), -1)
+        codes: Ints = filled(compute.index_in(wanted, value_set=self.ids), -1)
+        return codes
 
     def texts(self, name: str) -> list[Any]:
         """A column of the traces themselves, as Python values."""

@@ -2,29 +2,29 @@
 
 from typing import TYPE_CHECKING
 
+from rankwork.plots.canvas import CONTRACT, EXPECTED, TEXT, bar, canvas, legend
+
 from rankwork.errors import ContractError
-from rankwork.plots.canvas import CONTRACT, EXPECTED, RANGE, TEXT, canvas
 from rankwork.retrieval.fusion_intervals import FusedInterval, FusionIntervals
 from rankwork.retrieval.tie_rule import Flips
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_EXCLUDED = "#bdbdbd"
-_COLOURS = {"certain": EXPECTED, "possible": CONTRACT, "undecided": "#7570b3", "excluded": _EXCLUDED}
+_COLOURS = {"certain": EXPECTED, "possible": CONTRACT, "undecided": "#7570b3", "excluded": "#636363"}
 
 
 def fused_scores(found: FusionIntervals, *, most: int = 20) -> "Figure":
     """The interval of each document's fused score as a bar, in the contract's order; at most `most` of them.
 
-    The contract's score is a hollow diamond, the expected one a dot. The line is the cut at k; what becomes of each
-    document there stands beside its bar.
+    The dashed line is the cut at k; what becomes of each document there stands beside its bar.
     """
     shown = found.documents[:most]
     figure, axes = canvas(height=1.5 + 0.32 * max(len(shown), 2))
     for place, document in enumerate(shown):
-        _interval(axes, place, document)
+        bar(axes, place, document.low, document.high, document.expected, document.contract)
+        said = {"xycoords": ("axes fraction", "data"), "va": "center", "fontsize": 11}
+        axes.annotate(_said(document), (1.01, place), color=_COLOURS[document.status], **said)
     if len(shown) > found.k:
         axes.axhline(found.k - 0.5, color=TEXT, linewidth=1, linestyle="--")
     axes.set_yticks(range(len(shown)), [str(document.id) for document in shown])
@@ -32,57 +32,17 @@ def fused_scores(found: FusionIntervals, *, most: int = 20) -> "Figure":
     axes.margins(x=0.06)
     left_out = len(found.documents) - len(shown)
     axes.set_xlabel(
-        f"fused score over all orders of the routes' ties; dashed: the cut at k = {found.k}"
+        f"fused score over all orders of the routes' ties; dashed: cut at k = {found.k}"
         + (f"; {left_out} more not shown" if left_out else "")
     )
-    _legend(axes)
+    legend(axes, "id_asc")
     return figure
-
-
-def _interval(axes: "Axes", place: int, document: FusedInterval) -> None:
-    colour = _COLOURS[document.status]
-    axes.plot([document.low, document.high], [place, place], color=RANGE, linewidth=9, solid_capstyle="butt", zorder=1)
-    axes.plot(
-        [document.low, document.high], [place, place], color=EXPECTED, marker="|", markersize=10, linestyle="none"
-    )
-    if document.expected is not None:
-        axes.plot(document.expected, place, color=EXPECTED, marker="o", markersize=5, linestyle="none", zorder=3)
-    if document.contract is not None:
-        axes.plot(
-            document.contract,
-            place,
-            color=CONTRACT,
-            marker="D",
-            fillstyle="none",
-            mew=2,
-            markersize=6,
-            linestyle="none",
-        )
-    axes.annotate(
-        _said(document),
-        (1.01, place),
-        xycoords=("axes fraction", "data"),
-        va="center",
-        color=colour if document.status != "excluded" else "#636363",
-        fontsize=10,
-    )
 
 
 def _said(document: FusedInterval) -> str:
     if document.status != "possible" or document.share is None:
         return document.status
-    return f"possible, in {float(document.share):.0%} of orders"
-
-
-def _legend(axes: "Axes") -> None:
-    from matplotlib.lines import Line2D
-
-    handles = [
-        Line2D([], [], color=RANGE, linewidth=9, label="least to greatest"),
-        Line2D([], [], color=EXPECTED, marker="o", linestyle="none", label="expected"),
-        Line2D([], [], color=CONTRACT, marker="D", fillstyle="none", mew=2, linestyle="none", label="contract"),
-    ]
-    axes.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False, fontsize=11)
+    return f"possible ({float(document.share):.0%} of orders)"
 
 
 def changes_by_depth(flips: Flips) -> "Figure":
