@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from rankwork.diagnosis.anchoring import Anchored, anchored
 from rankwork.inputs.documents import Collection
 from rankwork.inputs.knowledge_base import knowledge_base
-from rankwork.inputs.knowledge_base_answers import System as Name
-from rankwork.inputs.knowledge_base_answers import answered
+from rankwork.inputs.knowledge_base.answers import System as Name
+from rankwork.inputs.knowledge_base.answers import answered
 from rankwork.retrieval.chunking import chunked
 from rankwork.retrieval.pipeline import Pipeline
 from rankwork.retrieval.settings import Settings
