@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
@@ -372,6 +372,24 @@ def test_the_funnel_of_a_package_is_that_of_its_trace(texts: Any, ids: bool) -> 
     found = replayed(pack(TRACE, CASE, privacy=Privacy(texts=texts, ids=ids), tokens=KEY)).funnel
     assert found is not None
     assert rows(found) == rows(funnel([CASE], [TRACE])) != []
+
+
+@pytest.mark.slow
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much], max_examples=30)
+@given(trace=TRACES, case=CASES, privacy=PRIVACIES)
+def test_so_is_the_funnel_of_a_package_of_any_shape(trace: Trace, case: Case, privacy: Privacy) -> None:
+    """Whatever the funnel makes of it; what it refuses, it refuses in a package too."""
+    assume(trace.routes)
+    shared = {"query": case.query, "identity": case.identity, "time": case.time, "protocol": "rankwork"}
+    trace, case = trace.model_copy(update=shared), case.model_copy(update={"id": trace.case})
+    found = replayed(pack(trace, case, privacy=privacy, tokens=KEY))
+    try:
+        expected = funnel([case], [trace])
+    except InputError:
+        assert found.funnel is None
+        return
+    assert found.funnel is not None
+    assert rows(found.funnel) == rows(expected)
 
 
 def rows(found: Funnel) -> list[Any]:
