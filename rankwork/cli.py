@@ -594,15 +594,14 @@ def monitor(traces: Path, after: Path | None, budgets: tuple[tuple[str, str, flo
 
     found = monitoring.monitor(read_traces(traces))
     moved = drift.drift(monitoring.monitor(read_traces(after)), found) if after else None
-    kept = {f"{stage} {level}": found.budget(stage, quantiles.parse(level), limit) for stage, level, limit in budgets}
+    kept = [(stage, found.budget(stage, quantiles.parse(level), limit)) for stage, level, limit in budgets]
     if as_json:
-        told = {"budgets": {name: asdict(each) for name, each in kept.items()}, "drift": moved and asdict(moved)}
-        _print_json(found.to_json() | told)
+        told = [{"stage": stage, **asdict(each)} for stage, each in kept]
+        _print_json(found.to_json() | {"budgets": told, "drift": moved and asdict(moved)})
     else:
-        click.echo(
-            "\n".join([str(found), *(f"{name}: {each}" for name, each in kept.items()), *([str(moved)] * bool(moved))])
-        )
-    fine = not found.hard.events and all(each.verdict == "within" for each in kept.values())
+        lines = [str(found), *(f"budget of {stage}: {each}" for stage, each in kept), *([str(moved)] if moved else [])]
+        click.echo("\n".join(lines))
+    fine = not found.hard.events and all(each.verdict == "within" for _, each in kept)
     return 0 if fine else FOUND_WANTING
 
 

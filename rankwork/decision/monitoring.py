@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+_ALWAYS = ("disturbed", "refused", "cache hits")  # told also where nothing happened
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Monitored:
     """What a window of traces shows.
@@ -77,7 +80,7 @@ class Monitored:
             "refused": self.refused,
             "cache hits": self.cache_hits,
             "injection flagged": self.injection_flagged,
-            "forbidden tool calls": self.forbidden_attempts,
+            "tool calls not permitted": self.forbidden_attempts,
         }
         ends = ("timeout", "error", "degraded", "empty", "short")
         stages = [stage for stage in self.stages if stage.stage != TOTAL]
@@ -216,19 +219,20 @@ def _head(found: Monitored) -> list[str]:
 
 
 def _stage_lines(found: Monitored) -> list[str]:
-    lines = ["latency in ms, time-outs counted as longer than all that ended"]
+    lines = ["latency in ms, time-outs counted as longer than all that ended; candidates returned"]
     for stage in found.stages:
-        told = (
-            "; ".join(map(str, stage.latency))
-            if stage.latency and stage.latency[0].n > stage.latency[0].stopped
-            else "not measured"
-        )
-        lines.append(f"  {stage.stage} ({stage.calls} calls): {told}")
+        timed = stage.latency and stage.latency[0].n > stage.latency[0].stopped
+        told = "; ".join(map(str, stage.latency)) if timed else "not measured"
+        counts = [f"{each.name} {each.value:g}" for each in stage.candidates if each.value is not None]
+        returned = f"; candidates {', '.join(counts)}" if counts else ""
+        lines.append(f"  {stage.stage} ({stage.calls} calls): {told}{returned}")
     return lines
 
 
 def _rest(found: Monitored) -> list[str]:
-    quiet = [f"no {kind} seen: {told}" for kind, told in found.hard.shares.items() if not told.count]
-    lines = [f"{name}: {told}" for name, told in found.shares().items() if told.of and (told.count or " " not in name)]
+    shares = {name: told for name, told in found.shares().items() if told.of}
+    lines = [f"{name}: {told}" for name, told in shares.items() if told.count or name in _ALWAYS]
     money = f"cost: {found.cost}" + (f" {found.currency}" if found.currency else "")
-    return [*lines, f"prompt tokens: {found.prompt_tokens}", money, *quiet]
+    quiet = {kind: told for kind, told in found.hard.shares.items() if not told.count}
+    seen = [f"no {kind} seen: {told}" if told.of else f"{kind}: no trace can show it" for kind, told in quiet.items()]
+    return [*lines, f"prompt tokens: {found.prompt_tokens}", money, *seen]

@@ -33,7 +33,8 @@ class Sum:
     def __str__(self) -> str:
         if not self.of:
             return f"unknown ({self.unknown})" if self.unknown else "not recorded"
-        return f"{self.known:,.6g}" if not self.unknown else f"at least {self.known:,.6g} ({self.unknown} unknown)"
+        known = f"{self.known:,.0f}" if self.known.is_integer() else f"{self.known:,.6g}"
+        return f"at least {known} ({self.unknown} unknown)" if self.unknown else known
 
 
 def summed(values: Iterable[float | None]) -> Sum:
