@@ -30,7 +30,7 @@ def at_most(count: int, n: int, share: Fraction) -> Fraction:
     return sum((comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(count + 1)), Fraction(0))
 
 
-@given(n=st.integers(1, 60), level=levels, confidence=st.sampled_from([0.8, 0.9, 0.95]))
+@given(n=st.integers(1, 40), level=levels, confidence=st.sampled_from([0.8, 0.9, 0.95]))
 def test_limits_are_the_closest_ranks_whose_exact_error_is_allowed(n: int, level: float, confidence: float) -> None:
     tail, q = Fraction(repr(1 - confidence)) / 2, exact(level)
     low, high = limits(n, level, confidence)
@@ -182,7 +182,7 @@ def test_names_of_levels() -> None:
     assert [name(level) for level in (0.5, 0.95, 0.999)] == ["P50", "P95", "P99.9"]
 
 
-@pytest.mark.parametrize(("n", "level"), [(20, 0.95), (100, 0.95), (100, 0.99), (300, 0.99)])
+@pytest.mark.parametrize(("n", "level"), [(20, 0.95), (100, 0.95), (100, 0.99), (150, 0.98)])
 def test_chances_at_the_limit_are_exact(n: int, level: float) -> None:
     """Counted over every number of values above the true quantile, by the verdict itself."""
     tail, found = 1 - exact(level), chances(n, level)

@@ -11,7 +11,8 @@ _DIGITS_OF_A_NUMBER = 9
 _DIGITS_WITH_A_PLUS = 7
 _DIGITS_IN_A_ROW = 6
 _URL = re.compile(r"\b(?:https?|ftp)://\S+|\bwww\.\S+", re.I)
-_EMAIL = re.compile(r"[^\s@<>\"',;:()]+@[^\s@<>\"',;:()]+\.[^\s@<>\"',;:()]*[^\W_]")
+_IN_NAME = r"[^\s@<>\"',;:()]"
+_EMAIL = re.compile(rf"(?<!{_IN_NAME}){_IN_NAME}+@{_IN_NAME}+\.{_IN_NAME}*[^\W_]")  # tried once a word: linear in time
 _ACCOUNT = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b")
 _SECRET = re.compile(r"(?<![\w-])(?=[\w-]*[A-Za-z])(?=[\w-]*\d)[\w-]{24,}(?![\w-])")
 _NUMBER = re.compile(r"\+?\(?\d(?:[\d ()./-]*\d)?")
