@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Literal
 
 from rankwork.errors import InputError
-from rankwork.trace import Case, Identity
+from rankwork.trace import Case, Identity, moment
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class Document:
         """Whether it holds at that moment; at no moment in particular, everything does."""
         if time is None:
             return True
-        return (self.valid_from is None or self.valid_from <= time) and (
-            self.valid_until is None or time < self.valid_until
+        return (self.valid_from is None or moment(self.valid_from) <= moment(time)) and (
+            self.valid_until is None or moment(time) < moment(self.valid_until)
         )
 
 
