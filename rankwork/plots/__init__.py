@@ -13,6 +13,6 @@ from rankwork.plots.systems import differences, leaderboard, origins
 
 __all__ = [
     "blocks", "boundary", "cells", "certificate", "changes_by_depth", "differences", "distribution", "engine_times",
-    "engines", "evaluator_costs", "fused_scores", "leaderboard", "orders", "origins", "queries", "ranges", "ratios", "recall_over_k", "sweep",
-    "widths", "winners",
+    "engines", "evaluator_costs", "fused_scores", "leaderboard", "orders", "origins", "queries", "ranges", "ratios",
+    "recall_over_k", "sweep", "widths", "winners",
 ]  # fmt: skip
