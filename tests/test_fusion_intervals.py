@@ -179,6 +179,14 @@ def test_a_cut_list_gives_absent_documents_the_place_that_they_may_have_had() ->
     assert (complete["c"].high, complete.cut) == (1.0, ())
 
 
+def test_two_cut_lists_have_one_open_place_each() -> None:
+    """Only the last rank of each list is open, so at most two documents can rise: eight of ten are certain."""
+    lists = {"one": {f"a{n}": -n for n in range(10)}, "other": {f"b{n}": -n for n in range(10)}}
+    found = fused_intervals(lists, 10, depth=10, allow_disjoint=True)
+    assert len(found.certain) == 8
+    assert found.cut == ("one", "other")
+
+
 def test_a_checker_that_lost_a_rival_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The comparison with all orders is not blind: one rival fewer, and it fails."""
     monkeypatch.setattr(fusion_intervals, "most_above", lambda orders, number: most_above(orders, number) - 1)

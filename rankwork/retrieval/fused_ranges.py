@@ -12,6 +12,7 @@ from typing import Any
 from rankwork.contract.reference import Id, candidates, checked_ids
 from rankwork.contract.ties import Range, recall_range, relevant_ids
 from rankwork.errors import ContractError
+from rankwork.retrieval.fusion_bounds import most_passing
 from rankwork.retrieval.fusion_extremes import most_selected
 from rankwork.retrieval.fusion_intervals import CASES, FusionIntervals, Members, checked_cut
 from rankwork.retrieval.open_orders import OpenOrders
@@ -127,15 +128,16 @@ def _tried(members: Members, wanted: Collection[int], total: int) -> Inherited:
 
 
 def _bounds(orders: OpenOrders, members: Members, wanted: Collection[int], k: int) -> tuple[int, int]:
-    """The fewest and the most hits that statuses allow."""
-    certain = [number for number, status in members.status.items() if status == "certain"]
-    open_still = [number for number, status in members.status.items() if status in ("possible", "undecided")]
-    hits = sum(number in wanted for number in certain)
-    open_hits = sum(number in wanted for number in open_still)
-    always = sum(orders.returned_always(number) for number in range(len(orders.ids)))
-    filled = 0 if orders.cut else min(k, always) - len(certain)  # unseen documents may take the places of a cut list
-    least = max(0, filled - (len(open_still) - open_hits))
-    return hits + least, hits + min(open_hits, k - len(certain))
+    """The fewest and the most hits that statuses allow, and the places above a total that the k-th always reaches."""
+    reached = sorted(orders.lows, reverse=True)[k - 1] - 1 if len(orders.ids) >= k else 0
+    possible = [number for number, status in members.status.items() if status != "excluded"]
+    others = [number for number in possible if number not in wanted]
+    certain = [number for number in possible if members.status[number] == "certain"]
+    certain_hits = sum(number in wanted for number in certain)
+    most_others = most_passing(orders, others, reached, unseen=True)
+    most_hits = most_passing(orders, [number for number in possible if number in wanted], reached, unseen=False)
+    filled = min(k, sum(orders.returned_always(number) for number in range(len(orders.ids))))
+    return max(certain_hits, filled - most_others), min(certain_hits + k - len(certain), most_hits)
 
 
 def _attained(orders: OpenOrders, wanted: Collection[int], k: int) -> tuple[int, int]:

@@ -187,7 +187,8 @@ class Members:
     @classmethod
     def of(cls, orders: OpenOrders, k: int, cases: int) -> "Members":
         """Counted first; of what that leaves open all cases are tried, or an order is sought for each document."""
-        counted = {number: _counted(orders, number, k) for number in range(len(orders.ids))}
+        top = set(orders.fused.top(k))
+        counted = {number: _counted(orders, number, k, name in top) for number, name in enumerate(orders.ids)}
         undecided = frozenset(number for number, found in counted.items() if found == "undecided")
         if undecided and not orders.cut and count_cases(orders, undecided) <= cases:
             return cls._tried(orders, k, counted, undecided)
@@ -223,14 +224,14 @@ class Members:
         return None if tried is None else Fraction(tried.times_selected(number), tried.cases)
 
 
-def _counted(orders: OpenOrders, number: int, k: int) -> str:
-    """The status of a document as far as counting its rivals tells; the bounds are asked where they can decide."""
+def _counted(orders: OpenOrders, number: int, k: int, selected: bool) -> str:
+    """The status of a document as far as counting its rivals tells; whom the contract selects, nothing excludes."""
     low, high = orders.lows[number], orders.highs[number]
-    if orders.lows_above(low) < k and orders.returned_always(number) and most_above(orders, number) < k:
-        return "certain"
-    if orders.lows_above(high) >= k or (orders.highs_above(high) >= k and least_above(orders, number) >= k):
-        return "excluded"
-    return "undecided"
+    if selected:
+        unbeaten = orders.lows_above(low) < k and orders.returned_always(number)
+        return "certain" if unbeaten and most_above(orders, number) < k else "undecided"
+    beaten = orders.lows_above(high) >= k or (orders.highs_above(high) >= k and least_above(orders, number) >= k)
+    return "excluded" if beaten else "undecided"
 
 
 def _document(orders: OpenOrders, number: int, members: Members, scores: Mapping[Id, float]) -> FusedInterval:
