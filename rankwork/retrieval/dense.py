@@ -83,7 +83,7 @@ class Dense:
 
     >>> texts = ["a cat and a dog", "a dog barks", "birds sing"]
     >>> route = Dense(texts, LSA(texts, dimensions=3))
-    >>> route.answers(route.scores("dog")).tolist(), int(route.scores("dog").argmax())
+    >>> route.answers(route.scores("barks")).tolist(), int(route.scores("barks").argmax())
     ([True, True, True], 1)
     """
 
@@ -95,7 +95,7 @@ class Dense:
         vectors = np.asarray(encoder.encode(texts), np.float64)
         if vectors.ndim != 2 or len(vectors) != len(texts):
             raise ContractError(f"the encoder must give {len(texts)} vectors, got an array of shape {vectors.shape}")
-        self.has_vector: NDArray[np.bool_] = vectors.any(axis=1)
+        self.has_vector: NDArray[np.bool_] = np.asarray(vectors.any(axis=1))
         vectors[~self.has_vector, :1] = 1.0  # any direction: the score is never used
         self._vectors = Vectors(unit(vectors, "the vector of text"), dtype)
         self.dtype: Dtype = dtype

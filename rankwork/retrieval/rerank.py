@@ -22,7 +22,8 @@ from rankwork.retrieval.versions import package_version
 
 Floats = NDArray[np.float64]
 FEATURES = ("bm25", "dense", "fused", "words", "idf", "title words", "title idf", "first line idf", "length")
-_NAME_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
+_SEAM = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-zA-Z])(?=\d)|(?<=\d)(?=[a-zA-Z])")
+_PART = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +39,11 @@ class Candidates:
 
 
 class Reranker(Protocol):
-    """What gives each candidate a score; `version` names it in the snapshot."""
+    """What gives each candidate a score."""
 
-    version: str
+    @property
+    def version(self) -> str:
+        """What made the scores, for the snapshot."""
 
     def scores(self, candidates: Candidates) -> Floats:
         """One finite score for each candidate."""
@@ -90,7 +93,8 @@ class Learned:
 
     def scores(self, candidates: Candidates) -> Floats:
         """The log odds of each candidate, but for a constant."""
-        return np.round((self.features(candidates) * self._known_weights).sum(axis=1), 9) + 0.0
+        scores: Floats = np.round((self.features(candidates) * self._known_weights).sum(axis=1), 9) + 0.0
+        return scores
 
     def features(self, candidates: Candidates) -> Floats:
         """One row for each candidate, one column for each of `FEATURES`."""
@@ -163,4 +167,4 @@ def name_parts(title: str) -> list[str]:
     >>> name_parts("pandas.DataFrame.to_csv")
     ['pandas', 'data', 'frame', 'to', 'csv']
     """
-    return [part.lower() for part in _NAME_PARTS.findall(title)]
+    return _PART.findall(_SEAM.sub(" ", title).lower())
