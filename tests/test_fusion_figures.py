@@ -51,9 +51,9 @@ def test_shares_stand_over_the_depths() -> None:
     found = flipped_tie_rule(runs, "bm25", k=1, depths=[3, 1])
     axes = plots.changes_by_depth(found).axes[0]
     tied, changed, unseen = drawn(axes)
-    assert tied == ([1, 3], [100.0, 0.0])
-    assert changed == ([1, 3], [100 * row.members_changed for row in reversed(found.rows)])
-    assert unseen[0] == [1, 3]
+    assert tied == ([1.0, 3.0], [100.0, 0.0])
+    assert changed == ([1.0, 3.0], [100 * row.members_changed for row in reversed(found.rows)])
+    assert unseen[0] == [1.0, 3.0]
     assert axes.get_ylabel() == "share of 1 queries, %"
     with pytest.raises(ContractError, match="at least two depths, got 1"):
         plots.changes_by_depth(flipped_tie_rule(runs, "bm25", depths=[3]))

@@ -121,7 +121,7 @@ def mmr(rows: Rows, similarity: ArrayLike, k: int, *, balance: Any = 0.5) -> Div
 
 
 def diversify(
-    fused: Fused, vectors: Mapping[Id, ArrayLike], k: int, *, window: int | None = None, balance: Any = 0.5
+    fused: Fused, vectors: Mapping[Any, ArrayLike], k: int, *, window: int | None = None, balance: Any = 0.5
 ) -> Diversified:
     """MMR over the first `window` documents of a fused list (None: all); alike are they by the cosine of their vectors.
 
