@@ -34,7 +34,7 @@ def test_each_document_has_its_interval_and_what_becomes_of_it() -> None:
 
 def test_documents_that_are_not_drawn_are_counted() -> None:
     axes = plots.fused_scores(fused_intervals(ROUTES, 1), most=2).axes[0]
-    assert axes.get_xlabel().endswith("; 1 more not shown")
+    assert axes.get_xlabel().endswith("; 1 more documents not shown")
     assert len(axes.texts) == 2
 
 

@@ -32,10 +32,8 @@ def fused_scores(found: FusionIntervals, *, most: int = 20) -> "Figure":
     axes.set_ylim(max(len(shown), 2) - 0.4, -0.6)
     axes.margins(x=0.06)
     left_out = len(found.documents) - len(shown)
-    axes.set_xlabel(
-        f"fused score over all orders of the routes' ties; dashed: cut at k = {found.k}"
-        + (f"; {left_out} more not shown" if left_out else "")
-    )
+    cut = f"dashed: the cut at k = {found.k}" + (f"; {left_out} more documents not shown" if left_out else "")
+    axes.set_xlabel(f"fused score over all orders of the routes' ties\n{cut}")
     legend(axes, "id_asc")
     return figure
 
