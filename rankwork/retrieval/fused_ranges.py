@@ -52,6 +52,21 @@ class FusedRanges:
     inherited: Inherited
     intervals: FusionIntervals
 
+    def reciprocal_rank(self, relevant: Iterable[Id]) -> tuple[float, float]:
+        """RR@k lies between these two over all orders of the routes' ties: bounds that need not be attained.
+
+        `relevant` are the documents that the ranges were asked for; one that is never in the list adds nothing.
+
+        >>> found = fused_ranges({"bm25": {"a": 2.0, "b": 1.0, "c": 1.0}, "dense": ["a", "c", "b"]}, ["c"], k=3)
+        >>> found.reciprocal_rank(["c"])
+        (0.3333333333333333, 0.5)
+        """
+        reachable = self.intervals.orders.numbers
+        ranks = [self.intervals.ranks(identifier) for identifier in relevant if identifier in reachable]
+        worst = [found.worst for found in ranks if found.worst is not None and found.worst <= self.k]
+        best = [found.best for found in ranks if found.best <= self.k]
+        return (1 / min(worst) if worst else 0.0, 1 / min(best) if best else 0.0)
+
     @property
     def reason(self) -> str | None:
         """Why recall is undefined, if it is."""
@@ -66,6 +81,7 @@ def fused_ranges(
     c: Any = 60,
     weights: Weights | None = None,
     depth: int | None = None,
+    cut: Collection[str] | None = None,
     allow_disjoint: bool = False,
     cases: int = CASES,
 ) -> FusedRanges:
@@ -84,7 +100,7 @@ def fused_ranges(
     """
     routes = read_routes(rankings, allow_disjoint=allow_disjoint)
     rule = Rule.of([route.name for route in routes], c=c, weights=weights, depth=depth)
-    return ranges_of(OpenOrders.of(routes, rule), relevant, checked_cut(k), cases=cases)
+    return ranges_of(OpenOrders.of(routes, rule, cut), relevant, checked_cut(k), cases=cases)
 
 
 def ranges_of(orders: OpenOrders, relevant: Iterable[Id], k: int, *, cases: int = CASES) -> FusedRanges:
@@ -142,7 +158,7 @@ def _bounds(orders: OpenOrders, members: Members, wanted: Collection[int], k: in
 
 def _attained(orders: OpenOrders, wanted: Collection[int], k: int) -> tuple[int, int]:
     """The fewest and the most hits that orders were found for; fewest by selecting what is not relevant."""
-    others = [number for number in range(len(orders.ids)) if number not in wanted]
+    others = frozenset(range(len(orders.ids))).difference(wanted)
     by_contract = sum(identifier in {orders.ids[n] for n in wanted} for identifier in orders.fused.top(k))
     most = max(by_contract, most_selected(orders, wanted, k).wanted)
     least = min(by_contract, most_selected(orders, others, k, unseen_wanted=True).unwanted)
