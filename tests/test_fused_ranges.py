@@ -52,6 +52,30 @@ def test_the_inherited_range_holds_all_orders_and_its_ends_are_attained(cases: i
     assert exact[True] > (145 if cases else 130), exact
 
 
+@pytest.mark.parametrize("cut", [False, True])
+def test_ranks_and_reciprocal_ranks_lie_within_their_bounds(cut: bool) -> None:
+    """Over all orders; a document without a worst rank is missing from some list, or its list was cut."""
+    attained: Counter[bool] = Counter()
+    for seed in range(30 if cut else 100):
+        case, relevant = drawn(seed, cut=cut), relevant_of(seed)
+        found = found_for(case | {"k": 4}, relevant)
+        tried = truth(case | {"k": 100})
+        for name in map(str, found.intervals.orders.ids):
+            places = [order.index(name) + 1 if name in order else None for order in tried]
+            known = [place for place in places if place is not None]
+            bounds = found.intervals.ranks(name)
+            assert all(bounds.best <= place for place in known)
+            assert (None in places) == (bounds.worst is None), (case, name)
+            assert bounds.worst is None or max(known) <= bounds.worst
+            attained[bounds.best == min(known) and bounds.worst in (None, max(known))] += 1
+        values = [
+            max([1 / (each.index(name) + 1) for name in relevant if name in each[:4]], default=0) for each in tried
+        ]
+        low, high = found.reciprocal_rank(relevant)
+        assert low <= min(values) <= max(values) <= high
+    assert attained[True] > 10 * attained[False]
+
+
 def test_bounds_of_cut_lists_hold_too() -> None:
     for seed in range(40):
         case, relevant = drawn(seed, cut=True), relevant_of(seed)
