@@ -64,11 +64,16 @@ def ranges(rows: Sequence[tuple[str, float]] = TEN, relevant: frozenset[str] = T
 
 
 def fusion(routes: Mapping[str, Sequence[tuple[str, float]]] = SEVEN) -> Any:
-    """Which documents a fusion selects, by k, its constant c, the depth that it reads and the first route's tie rule."""
+    """Which documents a fusion selects, by k, its constant c, the depth it reads and the first route's tie rule."""
     longest, first = max(map(len, routes.values())), next(iter(routes))
     documents = {name for rows in routes.values() for name, _ in rows}
     choices = {"k": range(1, len(documents) + 1), "c": CONSTANTS, "depth": range(longest, 0, -1), "ties": TIES}
-    still = [{"k": 3}, {"k": 3, "ties": "id_desc"}, {"k": 3, "depth": longest // 2}, {"k": 3, "c": 0}]
+    still: list[dict[str, Any]] = [
+        {"k": 3},
+        {"k": 3, "ties": "id_desc"},
+        {"k": 3, "depth": longest // 2},
+        {"k": 3, "c": 0},
+    ]
     caption = (
         f"bar: ranks that ties in {first} leave open; filled: selected, by {first}'s tie rule; square: a fused tie"
     )
