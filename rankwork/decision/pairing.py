@@ -45,9 +45,10 @@ class Pair:
 
     @cached_property
     def clusters(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """The cluster of each query as a number, int64[Q]."""
+        """The cluster of each query as a number, in the order in which clusters first appear, int64[Q]."""
+        numbers: dict[str, int] = {}
         names = slices.clusters_of(self.queries, self.cases)
-        return np.unique(names, return_inverse=True)[1].astype(np.int64)
+        return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
 
     @cached_property
     def _columns(self) -> dict[tuple[str, str | None], tuple[Column, Column]]:
