@@ -259,6 +259,16 @@ def _joined(parts: list[str]) -> str | None:
     return text if parts and len(text) <= _LINE and "..." not in text else None
 
 
+@commands.command()
+@click.argument("kind", type=click.Choice(["case", "trace"]))
+def schema(kind: str) -> int:
+    """Print the JSON Schema of a line in a file of cases or traces."""
+    from rankwork.trace import schema as schema_of
+
+    _print_json(schema_of("case" if kind == "case" else "trace"))
+    return 0
+
+
 @commands.command(name="list")
 @_selecting
 @_evidence

@@ -20,7 +20,6 @@ from pydantic import (
     ConfigDict,
     Field,
     FiniteFloat,
-    NonNegativeFloat,
     NonNegativeInt,
     PositiveInt,
     model_validator,
@@ -32,6 +31,7 @@ DropReason = Literal[
     "not_retrieved", "below_route_k", "tie_cut", "route_timeout", "fusion_cut", "duplicate_id", "near_duplicate",
     "rerank_window", "rerank_cut", "rerank_timeout", "quota", "token_budget", "parent_replaced", "unknown",
 ]  # fmt: skip
+CUTS: tuple[DropReason, ...] = ("below_route_k", "tie_cut", "fusion_cut", "rerank_cut")  # at `requested`
 Split = Literal["dev", "holdout", "blind"]
 Origin = Literal["traffic", "expert", "replay", "support", "synthetic"]
 Label = Literal["supported", "contradicted", "not_enough_information"]
@@ -59,6 +59,7 @@ def _plain(value: Any) -> Any:
 
 
 Moment = Annotated[datetime, AfterValidator(moment)]
+Amount = Annotated[FiniteFloat, Field(ge=0)]
 
 
 class _Strict(BaseModel):
@@ -88,6 +89,19 @@ class Evidence(_Strict):
     quote: str = ""
     grade: NonNegativeInt = 1
 
+    @model_validator(mode="after")
+    def _is_anchored_or_not(self) -> Self:
+        if (self.start is None) != (self.end is None):
+            raise ValueError(f"evidence {self.id!r} has a start or an end, but not both")
+        if self.start is not None and self.end is not None:
+            if self.end <= self.start:
+                raise ValueError(f"evidence {self.id!r} ends at {self.end}, where or before it starts ({self.start})")
+            if self.quote and len(self.quote) != self.end - self.start:
+                raise ValueError(
+                    f"evidence {self.id!r} spans {self.end - self.start} characters, its quote has {len(self.quote)}"
+                )
+        return self
+
 
 class Requirement(_Strict):
     """A need that any one of these pieces of evidence meets."""
@@ -100,7 +114,8 @@ class Case(_Strict):
     """A question with what a right answer rests on: every requirement met (all of), each by any of its evidence.
 
     `time` is the moment at which the question is asked; `valid_from` and `valid_until` bound the moments for which the
-    evidence is gold. `cluster` names what shares text or source and counts once where queries are resampled.
+    evidence is gold. `cluster` names what shares text or source and counts once where queries are resampled. `excludes`
+    are documents that are no candidates for it, such as the one that its text was taken from.
     """
 
     id: Text
@@ -115,6 +130,7 @@ class Case(_Strict):
     split: Split = "dev"
     origin: Origin = "expert"
     cluster: str = ""
+    excludes: tuple[str, ...] = ()
     valid_from: Moment | None = None
     valid_until: Moment | None = None
 
@@ -122,6 +138,32 @@ class Case(_Strict):
     def gold(self) -> dict[str, Evidence]:
         """Every piece of evidence by its ID, in the order of the requirements."""
         return {evidence.id: evidence for need in self.requires for evidence in need.any_of}
+
+    def holds_at(self, time: datetime | None) -> bool:
+        """Whether the evidence is gold at that moment: from `valid_from` up to, not including, `valid_until`.
+
+        At no moment in particular it is.
+        """
+        if time is None:
+            return True
+        return (self.valid_from is None or self.valid_from <= moment(time)) and (
+            self.valid_until is None or moment(time) < self.valid_until
+        )
+
+    @model_validator(mode="after")
+    def _agrees_with_itself(self) -> Self:
+        if self.valid_from and self.valid_until and self.valid_until <= self.valid_from:
+            raise ValueError(
+                f"case {self.id!r} is valid until {self.valid_until}, which is not after {self.valid_from}"
+            )
+        known: dict[str, Evidence] = {}
+        for evidence in (evidence for need in self.requires for evidence in need.any_of):
+            other = known.setdefault(evidence.id, evidence)
+            for field in ("source", "revision", "grade"):  # one chunk may hold two spans, at two places
+                if getattr(other, field) != getattr(evidence, field):
+                    values = f"{getattr(other, field)!r} and {getattr(evidence, field)!r}"
+                    raise ValueError(f"case {self.id!r} gives evidence {evidence.id!r} two values of {field}: {values}")
+        return self
 
 
 class Item(_Strict):
@@ -157,8 +199,8 @@ class Stage(_Strict):
     """What one stage was asked for, what it returned and by which rule.
 
     `requested` is its k; `returned` counts the kept items and must agree with them; `complete` says whether they are
-    all that there was (False: cut at `requested`). `window` is how many items a reranker looked at. `order` names the
-    rule for equal scores as INTERFACES names them; None where nobody knows it.
+    all that there was (False: cut at `requested`, or nobody knows). `window` is how many items a reranker looked at.
+    `order` names the rule for equal scores; None where nobody knows it.
     """
 
     kind: StageKind
@@ -169,7 +211,7 @@ class Stage(_Strict):
     window: PositiveInt | None = None
     dtype: str | None = None
     order: Literal["id_asc", "id_desc", "rank", "input", "inclusive"] | None = None
-    latency_ms: NonNegativeFloat | None = None
+    latency_ms: Amount | None = None
     status: Literal["ok", "timeout", "error", "skipped", "degraded"] = "ok"
     parameters: Annotated[dict[str, Any], BeforeValidator(_plain)] = {}
     items: tuple[Item, ...] = ()
@@ -186,25 +228,41 @@ class Stage(_Strict):
 
     @model_validator(mode="after")
     def _agrees_with_its_items(self) -> Self:
-        kept = self.kept
-        if len(kept) != self.returned:
-            raise ValueError(f"stage {self.name}: {self.returned} items claimed, {len(kept)} kept items listed")
+        if len(self.kept) != self.returned:
+            raise ValueError(f"stage {self.name}: {self.returned} items claimed, {len(self.kept)} kept items listed")
         if self.requested is not None and self.returned > self.requested and self.order != "inclusive":
             raise ValueError(f"stage {self.name}: {self.returned} items returned where {self.requested} were asked for")
+        self._check_complete()
+        self._check_ranks()
+        self._check_scores()
+        return self
+
+    def _check_complete(self) -> None:
+        if self.complete and self.status in ("timeout", "error"):
+            raise ValueError(f"stage {self.name}: it is said to be complete, yet its status is {self.status!r}")
+        cut = next((item for item in self.items if item.drop_reason in CUTS), None)
+        if self.complete and cut:
+            raise ValueError(
+                f"stage {self.name}: it is said to be complete, yet item {cut.id!r} was cut off ({cut.drop_reason})"
+            )
+
+    def _check_ranks(self) -> None:
         seen: set[str] = set()
-        for place, item in enumerate(kept, 1):
+        for place, item in enumerate(self.kept, 1):
             if item.rank != place:
                 raise ValueError(f"stage {self.name}: item {item.id!r} at place {place} has rank {item.rank}")
             if item.id in seen:
                 raise ValueError(f"stage {self.name}: item {item.id!r} stands at two ranks")
             seen.add(item.id)
-        for before, after in pairwise(kept):
-            if before.score is not None and after.score is not None and before.score < after.score:
+
+    def _check_scores(self) -> None:
+        scored = [(item, item.score) for item in self.kept if item.score is not None]
+        for (before, higher), (after, lower) in pairwise(scored):
+            if higher < lower:
                 raise ValueError(
-                    f"stage {self.name}: item {after.id!r} at rank {after.rank} has score {after.score}, more than "
-                    f"{before.score} of rank {before.rank}"
+                    f"stage {self.name}: item {after.id!r} at rank {after.rank} has score {lower}, more than "
+                    f"{higher} of rank {before.rank}"
                 )
-        return self
 
 
 class Prompt(_Strict):
@@ -238,7 +296,7 @@ class Claim(_Strict):
     id: Text
     text: str = ""
     label: Label | None = None
-    weight: NonNegativeFloat = 1.0
+    weight: Amount = 1.0
     needs_evidence: bool = True
     correct: bool | None = None
     relevant: bool | None = None
@@ -253,7 +311,7 @@ class Usage(_Strict):
     calls: NonNegativeInt | None = None
     input_tokens: NonNegativeInt | None = None
     output_tokens: NonNegativeInt | None = None
-    cost: NonNegativeFloat | None = None
+    cost: Amount | None = None
     currency: str | None = None
 
 
@@ -290,7 +348,7 @@ class Events(_Strict):
     cache_hits: tuple[CacheHit, ...] | None = None
     cache_lookups: NonNegativeInt | None = None
     signals: tuple[Signal, ...] | None = None
-    index_build_s: NonNegativeFloat | None = None
+    index_build_s: Amount | None = None
     index_bytes: NonNegativeInt | None = None
 
 
@@ -318,7 +376,7 @@ class Trace(_Strict):
     citations: tuple[Citation, ...] | None = None
     usage: tuple[Usage, ...] | None = None
     events: Events = Events()
-    latency_ms: NonNegativeFloat | None = None
+    latency_ms: Amount | None = None
 
     @property
     def routes(self) -> tuple[Stage, ...]:
@@ -355,3 +413,13 @@ class Trace(_Strict):
             else:
                 known = {item.id for item in stage.kept}
         return self
+
+
+def schema(kind: Literal["case", "trace"]) -> dict[str, Any]:
+    """The JSON Schema of one line of a file of cases or traces. It cannot say that items agree with their stage.
+
+    >>> schema("case")["required"]
+    ['id', 'query']
+    """
+    model = Case if kind == "case" else Trace
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **model.model_json_schema()}

@@ -55,7 +55,7 @@ def evidence(draw: st.DrawFn) -> Evidence:
 
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
-    golds = {found.id: found for found in draw(st.lists(evidence(), max_size=3))}
+    golds = {found.id: found for found in draw(st.lists(evidence(), max_size=3))}  # one description an ID
     needs = st.builds(Requirement, any_of=some(st.sampled_from(list(golds.values()))) if golds else st.just(()))
     limits = sorted(draw(st.lists(MOMENTS.map(lambda t: t.replace(tzinfo=UTC)), min_size=2, max_size=2, unique=True)))
     return Case(
