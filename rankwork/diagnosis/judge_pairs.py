@@ -10,59 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Annotated
-
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt
 
 from rankwork.diagnosis.steering import steering
 from rankwork.errors import ContractError, InputError
 from rankwork.inputs.json_lines import write_models
+from rankwork.inputs.pairs import Candidate, Pair, PairKey, Side
 
-Text = Annotated[str, Field(min_length=1)]
 MASK = "[system]"
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Candidate(_Strict):
-    """One system's answer to a question; `family` is that of its model, for the preference of a judge for its own."""
-
-    question: Text
-    system: Text
-    text: str
-    family: str = ""
-
-
-class Pair(_Strict):
-    """What the judge is shown: the question and two answers, and nothing of where they come from."""
-
-    pair: Text
-    question: str
-    first: str
-    second: str
-
-
-class Side(_Strict):
-    """Who wrote one answer of a pair, how long it is, what in it was masked or tries to steer."""
-
-    system: Text
-    family: str = ""
-    characters: NonNegativeInt
-    masked: NonNegativeInt = 0
-    steering: tuple[str, ...] = ()
-
-
-class PairKey(_Strict):
-    """Who stands where in a pair, the pair with the same answers the other way round, and the seed of the shuffle."""
-
-    pair: Text
-    swap: Text
-    question: Text
-    first: Side
-    second: Side
-    seed: int
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rankwork.diagnosis.judge_pairs import PairKey, Side
 from rankwork.diagnosis.shares import Rate, Share
 from rankwork.errors import InputError
+from rankwork.inputs.pairs import PairKey, Side
 from rankwork.inputs.verdicts import JudgeKey, PairVerdict
 from rankwork.statistics import Interval, bootstrap_mean
 
@@ -173,22 +173,25 @@ class Preference:
     """How often a judge decides for the answers of one kind, and how often a reference does, on the same pairs.
 
     `rate` is over the pairs that the judge decides in both orders and in which one answer alone is of the kind. Better
-    answers may well be longer: what tells a preference is the `excess`, the judge's rate minus the reference's on the
-    pairs that both decide, with its interval over questions; None without a reference or such a pair, with the reason.
+    answers may well be longer: what tells a preference is the `excess`, the judge's mean score for that answer minus
+    the reference's, over the pairs on which no verdict of either failed. An order gives 1, a tie 1/2; both orders count
+    half, so that a preference for a place cancels out. Its interval is over questions; None without a reference or such
+    a pair, with the reason.
     """
 
     kind: str
     judge: JudgeKey
     rate: Rate
     both: int
-    reference_rate: float | None
+    score: float | None
+    reference_score: float | None
     excess: float | None
     interval: Interval | None
     reason: str | None
 
     def to_json(self) -> dict[str, Any]:
         """What JSON holds of it."""
-        plain = {name: getattr(self, name) for name in ("kind", "both", "reference_rate", "excess", "reason")}
+        plain = {name: getattr(self, name) for name in ("kind", "both", "score", "reference_score", "excess", "reason")}
         interval = None if self.interval is None else vars(self.interval)
         return {"judge": vars(self.judge), **plain, "rate": self.rate.to_json(), "interval": interval}
 
@@ -229,23 +232,29 @@ def _preference(
     decided = [pair for pair in eligible if pair.winner is not None]
     rate = Rate(sum(pair.winner == chosen(pair) for pair in decided), len(decided), _failed(eligible))
     by_name = {pair.name: pair for pair in reference.pairs} if reference else {}
-    both = [(pair, by_name[pair.name]) for pair in decided if pair.name in by_name and by_name[pair.name].winner]
+    couples = [(pair, by_name[pair.name]) for pair in eligible if pair.name in by_name]
+    both = [couple for couple in couples if all(pair.consistent is not None for pair in couple)]
     if not both:
-        reason = "there is no reference" if reference is None else "no pair is decided by both"
-        return Preference(kind, judged.judge, rate, 0, None, None, None, reason)
-    ours = [float(pair.winner == chosen(pair)) for pair, _ in both]
-    theirs = [float(person.winner == chosen(pair)) for pair, person in both]
+        reason = "there is no reference" if reference is None else "no pair has the verdicts of both"
+        return Preference(kind, judged.judge, rate, 0, None, None, None, None, reason)
+    ours, theirs = ([_score(couple[who], chosen) for couple in both] for who in (0, 1))
     differences = [a - b for a, b in zip(ours, theirs, strict=True)]
     return Preference(
         kind=kind,
         judge=judged.judge,
         rate=rate,
         both=len(both),
-        reference_rate=sum(theirs) / len(theirs),
+        score=sum(ours) / len(ours),
+        reference_score=sum(theirs) / len(theirs),
         excess=sum(differences) / len(differences),
         interval=bootstrap_mean(differences, clusters=[pair.question for pair, _ in both], seed=seed),
         reason=None,
     )
+
+
+def _score(pair: Swapped, chosen: Chooser) -> float:
+    """What the two orders give to the chosen answer, 0 to 1."""
+    return sum({chosen(pair): 0.5, TIE: 0.25}.get(winner, 0.0) for winner in pair.winners)
 
 
 def _failed(pairs: Sequence[Swapped]) -> int:

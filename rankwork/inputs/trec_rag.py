@@ -5,9 +5,9 @@ Reusable RAG Framework and Baselines for TREC 2024 Retrieval-Augmented Generatio
 """
 
 import os
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from rankwork.inputs.json_lines import read_models
 from rankwork.trace import Case, Citation, Claim, Trace
@@ -27,6 +27,12 @@ class _Reference(_Line):
 class _Sentence(_Line):
     text: str
     citations: tuple[_Reference, ...]
+
+    @field_validator("text", mode="before")
+    @classmethod
+    def _missing(cls, text: Any) -> Any:
+        """The track's file holds NaN where a sentence has no text."""
+        return "" if text is None or text != text else text
 
 
 class _Answer(_Line):
