@@ -1,158 +1,139 @@
-"""The first row of the table that matches decides; an independent reading of the table agrees with it."""
+"""Verdicts in files: what is read, and what is refused with its line."""
 
-import re
-from dataclasses import replace
-from typing import Any
+import gzip
+from pathlib import Path
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.stats import beta
 
-from rankwork.decision.verdicts import judge, verdict
-from rankwork.errors import ContractError
-from rankwork.statistics import Estimate, paired
-
-ESTIMATE = Estimate(0.0, -0.01, 0.01, -0.005, 0.005, 0.5, 400, 400, 50, 20, -1.0, 10_000, 0)
-
-
-def by_the_table(found: Estimate, margin: float | None, alpha: float, drop: float | None, p: float | None) -> str:
-    """INTERFACES 8, row by row."""
-    upper = (
-        1.0 if found.degraded == found.clusters else beta(found.degraded + 1, found.clusters - found.degraded).ppf(0.95)
-    )
-    harmless = margin is not None and drop is not None and upper * drop <= margin
-    rows = [
-        ("inconclusive", found.differ < 10 and not harmless),
-        ("equivalent", margin is not None and found.low90 > -margin and found.high90 < margin),
-        ("worse", found.high95 < 0),
-        ("better", found.low95 > 0 and p is not None and p <= alpha),
-        ("inconclusive", True),
-    ]
-    return next(word for word, matches in rows if matches)
-
-
-@st.composite
-def estimates(draw: st.DrawFn) -> Estimate:
-    low95, low90, mean, high90, high95 = sorted(draw(st.lists(st.integers(-8, 8), min_size=5, max_size=5)))
-    clusters = draw(st.sampled_from([5, 40, 400]))
-    differ = draw(st.sampled_from([0, 3, 9, 10, 30]).filter(lambda n: n <= clusters))
-    degraded = draw(st.integers(0, differ))
-    limits = [value / 100 for value in (mean, low95, high95, low90, high90)]
-    p = draw(st.none() | st.sampled_from([0.001, 0.05, 0.2]))
-    return Estimate(*limits, p, clusters, clusters, differ, degraded, -1.0 if degraded else 0.0, 10_000, 0)
-
-
-@settings(max_examples=300, deadline=None)
-@given(
-    estimates(),
-    st.none() | st.sampled_from([0.01, 0.05, 0.2]),
-    st.sampled_from([0.01, 0.05]),
-    st.none() | st.sampled_from([1.0, 4.0]),
-    st.none() | st.sampled_from([0.04, 0.06]),
+from rankwork.errors import ContractError, InputError
+from rankwork.inputs.json_lines import write_models
+from rankwork.inputs.trec_rag import read_citation_judgements
+from rankwork.inputs.verdicts import (
+    JudgeKey,
+    PairVerdict,
+    Scale,
+    Verdict,
+    of_key,
+    read_pair_verdicts,
+    read_verdicts,
+    trec_verdicts,
 )
-def test_the_verdict_is_the_first_row_that_matches(
-    found: Estimate, margin: float | None, alpha: float, drop: float | None, p: float | None
-) -> None:
-    result = judge(found, margin=margin, alpha=alpha, largest_drop=drop, p=p)
-    assert result.word == by_the_table(found, margin, alpha, drop, found.p if p is None else p)
-    assert result.reason
+
+VERDICTS = [
+    Verdict(item="a", value=2, model="m", prompt="p", cluster="q", slices=("x", "y"), margin=0.25, risk="high"),
+    Verdict(item="b", failure="no grade in the reply", model="m", prompt="p"),
+]
 
 
-@settings(max_examples=100, deadline=None)
-@given(estimates(), st.sampled_from([0.01, 0.05, 0.2]))
-def test_non_inferior_is_a_flag_of_its_own_and_needs_data(found: Estimate, margin: float) -> None:
-    result = judge(found, margin=margin, alpha=0.05)
-    too_few = by_the_table(replace(found, low95=-9, high95=9, low90=-9, high90=9), margin, 0.05, 1.0, None)
-    enough = found.differ >= 10 or "fewer than 10" not in result.reason
-    assert too_few == "inconclusive"
-    assert result.non_inferior == (enough and found.low90 > -margin)
-    assert result.passes == result.non_inferior
+def written(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
 
 
-def test_without_a_margin_nothing_is_equivalent_and_only_better_passes() -> None:
-    nothing = judge(ESTIMATE, margin=None, alpha=0.05)
-    better = judge(replace(ESTIMATE, low95=0.001, low90=0.002, p=0.001), margin=None, alpha=0.05)
-    assert (nothing.word, nothing.non_inferior, nothing.passes) == ("inconclusive", None, False)
-    assert (better.word, better.non_inferior, better.passes) == ("better", None, True)
-    assert "no margin is declared" in nothing.reason
+def test_json_lines_are_read_back_as_they_were_written(tmp_path: Path) -> None:
+    write_models(tmp_path / "v.jsonl", VERDICTS)
+    assert read_verdicts(tmp_path / "v.jsonl") == VERDICTS
+    (tmp_path / "v.gz").write_bytes(gzip.compress((tmp_path / "v.jsonl").read_bytes()))
+    assert read_verdicts(tmp_path / "v.gz") == VERDICTS
 
 
-def test_no_change_at_all_proves_what_its_number_proves() -> None:
-    """298 queries leave room for a loss of a hundredth, 299 do not: .05 to the power of 1/299 is above .99."""
-    words = {n: verdict(np.zeros(n), margin=0.01, alpha=0.05).word for n in (1, 50, 298, 299, 3000)}
-    assert words == {1: "inconclusive", 50: "inconclusive", 298: "inconclusive", 299: "equivalent", 3000: "equivalent"}
+def test_csv_is_read_by_its_header(tmp_path: Path) -> None:
+    """Numbers become numbers, an empty cell is the default, slices are parted by spaces."""
+    text = "item,value,failure,model,prompt,cluster,slices,margin,risk\na,2,,m,p,q,x y,.25,high\n"
+    text += 'b,,no grade in the reply,m,p,,,,\n"c, d",good,,m,p,,,,\n'
+    found = read_verdicts(written(tmp_path / "v.csv", text))
+    assert found[:2] == VERDICTS
+    assert (found[2].item, found[2].value) == ("c, d", "good")
 
 
-def test_queries_of_one_text_count_once_where_nothing_changes() -> None:
-    """400 queries of 40 texts are 40 units."""
-    labels = np.arange(400) // 10
-    assert verdict(np.zeros(400), margin=0.01, alpha=0.05).word == "equivalent"
-    assert verdict(np.zeros(400), clusters=labels, margin=0.01, alpha=0.05).word == "inconclusive"
-
-
-def test_a_measure_without_a_largest_drop_has_no_bound_where_little_changes() -> None:
-    found = verdict(np.zeros(3000), margin=0.01, alpha=0.05, largest_drop=None)
-    assert found.word == "inconclusive"
-    assert "has no bound" in found.reason
-
-
-def test_equivalent_says_so_if_nought_lies_outside() -> None:
-    """A difference can be surely there and surely too small to matter."""
-    found = verdict(np.tile([0.004, 0.002], 200), margin=0.01, alpha=0.05)
-    assert found.word == "equivalent"
-    assert "though not 0" in found.reason
-
-
-def test_better_needs_the_limits_and_the_adjusted_p() -> None:
-    gains = [0.5] * 30 + [-0.1] * 10 + [0.0] * 60
-    assert verdict(gains, alpha=0.05).word == "better"
-    assert judge(paired(gains), margin=None, alpha=0.05, p=0.06).word == "inconclusive"
-
-
-def test_every_verdict_can_be_had_again() -> None:
-    values = np.random.default_rng(1).normal(0.02, 0.2, 100)
-    assert verdict(values, margin=0.05, alpha=0.05, largest_drop=None, seed=4) == verdict(
-        values, margin=0.05, alpha=0.05, largest_drop=None, seed=4
-    )
-
-
-def test_a_verdict_that_ties_could_reverse_says_so() -> None:
-    gains = np.array([0.3] * 20 + [0.0] * 80)
-    proof = verdict(gains, alpha=0.05, margin=0.01, lowest=gains - 0.01, highest=gains + 0.01)
-    open_ = verdict(gains, alpha=0.05, margin=0.01, lowest=gains - 0.2, highest=gains + 0.2)
-    unknown = verdict(gains, alpha=0.05, margin=0.01)
-    assert (proof.word, proof.tie_proof, proof.under_ties) == ("better", True, ("better", "better"))
-    assert (open_.word, open_.tie_proof, open_.under_ties) == ("better", False, ("worse", "better"))
-    assert "ties alone could make it worse" in open_.reason
-    assert unknown.tie_proof is None
-
-
-def test_a_pass_that_only_one_order_of_ties_grants_is_not_tie_proof() -> None:
-    """The word is the same at both ends, yet the candidate is not inferior at one of them only."""
-    spread = np.tile([0.3, -0.3], 100)
-    found = verdict(spread, alpha=0.05, margin=0.03, lowest=spread - 0.01, highest=spread + 0.005)
-    assert found.under_ties == ("inconclusive", "inconclusive")
-    assert found.word == "inconclusive"
-    assert found.tie_proof is (found.passes is False and not _passes(spread + 0.005))
-
-
-def _passes(values: Any) -> bool:
-    return verdict(values, alpha=0.05, margin=0.03).passes
+def test_trec_judgements_are_verdicts_on_query_and_document(tmp_path: Path) -> None:
+    path = written(tmp_path / "umbrela.txt", "q1 0 d1 3\nq1 0 d2 0\n")
+    assert [(v.item, v.value, v.cluster, v.model) for v in read_verdicts(path)] == [
+        ("q1 d1", 3, "q1", "umbrela.txt"),
+        ("q1 d2", 0, "q1", "umbrela.txt"),
+    ]
+    assert trec_verdicts(path, model="m", rubric="r")[0].key == JudgeKey("m", rubric="r")
+    with pytest.raises(ContractError, match="a judge has model, prompt"):
+        trec_verdicts(path, rubric="r")
+    with pytest.raises(InputError, match=r"grade 0\.5 of q1 d1 is no whole number"):
+        trec_verdicts(written(tmp_path / "half", "q1 0 d1 0.5\n"), model="m")
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("text", "message"),
     [
-        ({"margin": 0.0}, "a margin is greater than 0, got 0.0"),
-        ({"margin": float("nan")}, "a margin is greater than 0, got nan"),
-        ({"largest_drop": -1.0}, "a largest drop is greater than 0, got -1.0"),
-        ({"alpha": 1.0}, "alpha must be between 0 and 1, got 1.0"),
-        ({"largest_drop": 0.2}, "a query lost 0.5, more than the largest drop of 0.2"),
-        ({"resamples": 5}, "resamples must be an integer of at least 100, got 5"),
+        ('{"item": "a", "model": "m"}', r"v line 1: the verdict on 'a' needs either a value or a failure"),
+        ('{"item": "a", "model": "m", "value": 1, "failure": "x"}', "needs either a value or a failure"),
+        ('{"item": "a", "model": "m", "value": 1}\n{"item": "b"', "v line 2: Invalid JSON"),
+        ('{"item": "a", "model": "m", "value": 1, "grade": 2}', "v line 1: grade: Extra inputs are not permitted"),
+        ('{"item": "a", "value": 1}', "v line 1: model: Field required"),
+        (
+            '{"item": "a", "model": "m", "value": 1, "repetition": 0}',
+            "repetition: Input should be greater than 0, got 0",
+        ),
+        ("item,value,model\na,1\n", "v line 2: expected 3 cells"),
+        ("item,value,model\na,1,m,x\n", "v line 2: expected 3 cells"),
+        ("item,value,model,margin\na,1,m,far\n", "v line 2: margin: .*got 'far'"),
+        ("item,value\na,1\n", "v line 2: model: Field required"),
+        ("", "v is empty"),
+        ("q1 0 d1\n", "v line 1"),
     ],
 )
-def test_a_verdict_that_cannot_be_asked_for_is_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ContractError, match=re.escape(message)):
-        verdict([-0.5, 0.5], **{"alpha": 0.05, **options})
+def test_what_is_no_verdict_is_refused_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_verdicts(written(tmp_path / "v", text))
+
+
+def test_verdicts_on_pairs(tmp_path: Path) -> None:
+    pairs = [PairVerdict(pair="p1", winner="tie", model="m"), PairVerdict(pair="p2", failure="timeout", model="m")]
+    write_models(tmp_path / "p.jsonl", pairs)
+    assert read_pair_verdicts(tmp_path / "p.jsonl") == pairs
+    with pytest.raises(InputError, match="p line 1: winner: Input should be 'first', 'second' or 'tie', got 'A'"):
+        read_pair_verdicts(written(tmp_path / "p", '{"pair": "p1", "winner": "A", "model": "m"}'))
+    with pytest.raises(InputError, match="the verdict on pair 'p1' needs either a winner or a failure"):
+        read_pair_verdicts(written(tmp_path / "p", '{"pair": "p1", "model": "m"}'))
+
+
+def test_a_scale_knows_what_is_off_it() -> None:
+    scale = Scale((0, 1, 2))
+    assert scale.place(VERDICTS[0]) == 2
+    assert scale.place(VERDICTS[1]) is None
+    with pytest.raises(InputError, match=r"item 'a': 2 of m \(prompt p\) is off the scale \[0, 1\]"):
+        Scale((0, 1)).place(VERDICTS[0])
+
+
+@pytest.mark.parametrize(
+    ("values", "level", "message"),
+    [
+        ((0,), "ordinal", "at least two values"),
+        ((0, 1, 1), "ordinal", "each of them once"),
+        ((2, 1), "ordinal", "from lowest to highest"),
+        (("low", "high"), "interval", "an interval scale needs numbers"),
+        ((0, 1), "ratio", "level must be nominal, ordinal or interval"),
+    ],
+)
+def test_a_scale_that_is_none_is_refused(values: tuple[int, ...], level: str, message: str) -> None:
+    with pytest.raises(ContractError, match=message):
+        Scale(values, level)  # type: ignore[arg-type]
+
+
+def test_the_verdicts_of_one_judge_are_found_by_parts_of_its_key() -> None:
+    two = [*VERDICTS, Verdict(item="a", value=1, model="n")]
+    assert of_key(two, model="n") == two[2:]
+    with pytest.raises(InputError, match=r"no verdict is of model x; the judges are m \(prompt p\), n"):
+        of_key(two, model="x")
+    with pytest.raises(ContractError, match="there is no 'temperature'"):
+        of_key(two, temperature="0")
+
+
+def test_citation_judgements_of_the_rag_track(tmp_path: Path) -> None:
+    line = '{"topic_id": "t", "run_id": "r", "sentences": [{"sentenceID": 0, "text": "A.", "citations": [%s]}, '
+    line += '{"sentenceID": 1, "text": NaN, "citations": []}]}\n'
+    good = '{"citationID": 0, "reference": "d", "support": "1"}'
+    cases, traces = read_citation_judgements(written(tmp_path / "c", line % good))
+    assert [case.id for case in cases] == ["t"]
+    assert traces[0].run == "r"
+    assert [claim.text for claim in traces[0].claims or ()] == ["A.", ""]
+    assert [(c.id, c.claim, c.supports) for c in traces[0].citations or ()] == [("d", "sentence 1", "partial")]
+    with pytest.raises(InputError, match=r"c line 1: sentences\.0\.citations\.0\.support: .*got '3'"):
+        read_citation_judgements(written(tmp_path / "c", line % good.replace('"1"', '"3"')))

@@ -1,1 +1,1 @@
-"""From the traces of a staged system to what went wrong: where evidence was lost, and whether cases still hold."""
+"""Where evidence was lost, whether an answer rests on it, and whether a judge of answers is to be trusted."""
