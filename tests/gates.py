@@ -48,7 +48,7 @@ def case(number: int, **more: Any) -> Case:
 def stage(scores: Mapping[str, float | None], kind: Any = "rerank", **more: Any) -> Stage:
     """A stage that returned these documents in this order."""
     items = tuple(Item(id=name, rank=rank, score=score) for rank, (name, score) in enumerate(scores.items(), 1))
-    return Stage(kind=kind, returned=len(items), items=items, complete=True, **more)
+    return Stage(kind=kind, returned=len(items), items=items, **{"complete": True, **more})
 
 
 def trace(number: int, place: int, **more: Any) -> Trace:

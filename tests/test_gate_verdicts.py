@@ -39,9 +39,12 @@ def estimates(draw: st.DrawFn) -> Estimate:
     clusters = draw(st.sampled_from([5, 40, 400]))
     differ = draw(st.sampled_from([0, 3, 9, 10, 30]).filter(lambda n: n <= clusters))
     degraded = draw(st.integers(0, differ))
-    limits = [value / 100 for value in (mean, low95, high95, low90, high90)]
     p = draw(st.none() | st.sampled_from([0.001, 0.05, 0.2]))
-    return Estimate(*limits, p, clusters, clusters, differ, degraded, -1.0 if degraded else 0.0, 10_000, 0)
+    lowest = -1.0 if degraded else 0.0
+    return Estimate(
+        mean / 100, low95 / 100, high95 / 100, low90 / 100, high90 / 100,
+        p, clusters, clusters, differ, degraded, lowest, 10_000, 0,
+    )  # fmt: skip
 
 
 @settings(max_examples=300, deadline=None)

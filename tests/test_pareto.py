@@ -16,7 +16,7 @@ def point(value: float | None, half: float = 0.0) -> Point:
     return Point(None, None, None) if value is None else Point(value, value - half, value + half)
 
 
-def front(half: float = 0.0, **systems: tuple[float | None, float | None]) -> Front:
+def front(half: float = 0.0, /, **systems: tuple[float | None, float | None]) -> Front:
     return Front(AXES, {name: (point(a, half), point(b, 100 * half)) for name, (a, b) in systems.items()})
 
 

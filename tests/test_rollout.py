@@ -84,7 +84,10 @@ def test_what_stays_below_its_limit_does_not_fire(plan: Policy) -> None:
 )  # fmt: skip
 def test_the_status_of_any_stage_counts(of: str, status: Any, fires: bool, tmp_path: Path) -> None:
     text = PLAN.replace("{of: refused, at_most: 0.5,", f"{{of: {of}, at_most: 0.5,")
-    traces = [trace(n, 1, stages=(stage({"gold": 1.0}, "retrieve", route="a", status=status),)) for n in range(80)]
+    traces = [
+        trace(n, 1, stages=(stage({"gold": 1.0}, "retrieve", route="a", status=status, complete=False),))
+        for n in range(80)
+    ]
     assert (rollout(policy(tmp_path, text), "shadow", traces).word == "roll back") == fires
 
 

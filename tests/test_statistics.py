@@ -20,6 +20,7 @@ from rankwork.statistics import (
     mcnemar,
     minimum_values,
     paired,
+    paired_columns,
     quantile_interval,
     resampled_means,
     share,
@@ -82,7 +83,7 @@ def enumerated_p(sums: list[float]) -> float:
     exact = [Fraction(value) for value in sums]
     observed = abs(sum(exact))
     totals = [abs(sum(map(mul, signs, exact))) for signs in product((1, -1), repeat=len(exact))]
-    return sum(total >= observed for total in totals) / len(totals)
+    return float(sum(total >= observed for total in totals) / len(totals))
 
 
 @settings(max_examples=30, deadline=None)
@@ -133,6 +134,15 @@ def test_the_limits_of_an_estimate_are_those_of_the_bootstrap() -> None:
     for level, limits in ((0.95, (found.low95, found.high95)), (0.9, (found.low90, found.high90))):
         interval = bootstrap_mean(values, clusters=labels, level=level, seed=5)
         assert limits == pytest.approx((interval.low, interval.high), abs=1e-15)
+
+
+def test_columns_that_share_their_draws_get_the_limits_of_each_alone() -> None:
+    values = np.random.default_rng(3).normal(size=(3, 50))
+    labels = np.arange(50) // 2
+    together = paired_columns(list(values), clusters=labels, seed=2)
+    assert together == [paired(column, clusters=labels, seed=2) for column in values]
+    with pytest.raises(ContractError, match="columns of 50, 49 values: as many each"):
+        paired_columns([values[0], values[1, :49]])
 
 
 def test_the_draws_do_not_depend_on_how_many_are_held_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,6 +203,13 @@ def test_mcnemar_is_the_binomial_test_of_what_differs() -> None:
 
     assert mcnemar(3, 11) == pytest.approx(binomtest(3, 14).pvalue)
     assert mcnemar(0, 0) is None
+
+
+def test_holm_agrees_with_statsmodels() -> None:
+    from statsmodels.stats.multitest import multipletests
+
+    p_values = np.random.default_rng(1).random(30) ** 3
+    assert holm(p_values.tolist()) == pytest.approx(multipletests(p_values, method="holm")[1].tolist())
 
 
 @settings(max_examples=40, deadline=None)

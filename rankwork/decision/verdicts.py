@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwork.errors import ContractError
-from rankwork.statistics import Estimate, paired, share
+from rankwork.statistics import Estimate, paired_columns, share
 
 Word = Literal["better", "equivalent", "worse", "inconclusive"]
 FEWEST_THAT_DIFFER = 10
@@ -86,12 +86,9 @@ def verdict(
     """
     options: dict[str, Any] = {"clusters": clusters, "resamples": resamples, "seed": seed}
     table: dict[str, Any] = {"margin": margin, "alpha": alpha, "largest_drop": largest_drop}
-    estimate = paired(differences, **options)
-    found = judge(estimate, **table)
-    if lowest is None or highest is None:
-        return found
-    limits = (judge(paired(ends, **options), **table) for ends in (lowest, highest))
-    return under_ties(found, *limits)
+    columns = [differences] if lowest is None or highest is None else [differences, lowest, highest]
+    found, *ends = (judge(estimate, **table) for estimate in paired_columns(columns, **options))
+    return under_ties(found, *ends) if ends else found
 
 
 def judge(
