@@ -494,7 +494,7 @@ def gate(
     query,measure,value. Exit code 0 is a release, 1 a hold or a reject, 2 bad input.
     """
     from rankwork.decision.gate import gate as decide
-    from rankwork.decision.telling import told
+    from rankwork.decision.page import told
 
     found = decide(policy, baseline, candidate, cases=cases)
     text = told(found, "json" if as_json else form)

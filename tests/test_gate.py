@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 from rankwork.decision.gate import Gate, gate
-from rankwork.decision.outcomes import Column, Outcomes
+from rankwork.decision.outcomes import Column, Outcomes, of_traces
 from rankwork.decision.page import page_of
+from rankwork.decision.telling import json_of, text_of
 from rankwork.decision.trace_columns import column, is_stale
 from rankwork.decision.verdicts import verdict
 from rankwork.errors import InputError
-from rankwork.trace import Evidence, Requirement, Trace
+from rankwork.trace import Claim, Evidence, Requirement, Trace
 from tests.gates import (
     RULE,
     CacheHit,
@@ -108,7 +109,7 @@ def test_a_rule_that_is_not_required_is_reported_and_decides_nothing(tmp_path: P
     text = "rules: [{measure: RR@10, stage: rerank, margin: 0.05, required: false}]"
     found = decided(tmp_path, text, system([1] * N), system([3] * N))
     assert (found.decision, found.comparisons[0].verdict.word) == ("release", "worse")
-    assert "(reported only)" in str(found)
+    assert "(reported only)" in text_of(found)
 
 
 def test_a_mean_that_is_better_does_not_outweigh_a_slice_that_is_worse(tmp_path: Path) -> None:
@@ -207,6 +208,16 @@ def test_a_list_counts_in_the_order_in_which_it_was_returned() -> None:
     )
     assert found.value.tolist() == [0.5, 0.5]
     assert (found.low.tolist(), found.high.tolist()) == ([0.5, 0.5], [1.0, 0.5])
+
+
+def test_what_a_tie_kept_out_of_a_cut_takes_part_in_the_range() -> None:
+    """The gold document scores like the last that was kept: another order would have kept it."""
+    kept = Item(id="a", rank=1, score=1.0), Item(id="b", rank=2, score=0.5)
+    out = Item(id="gold", score=0.5, kept=False, drop_reason="tie_cut")
+    cut = Stage(kind="retrieve", route="bm25", requested=2, returned=2, items=(*kept, out))
+    system_ = Outcomes("a", ("c0",), {}, (trace(0, 1, stages=(cut,)),))
+    found = {name: column(system_, name, "retrieve:bm25", {"c0": case(0)}) for name in ("R@2", "R@3", "AP")}
+    assert [(c.value[0], c.low[0], c.high[0]) for c in found.values()] == [(0, 0, 1), (0, 0, 0), (0, 0, 0)]
 
 
 def test_evidence_that_is_needed_together_is_covered_together() -> None:
@@ -321,7 +332,7 @@ def happening(event: str) -> Trace:
         "unauthorised": {"stages": (denied.model_copy(update={"items": secret}),)},
         "unauthorised in the prompt": {"stages": (filtered,), "prompt": Prompt(ids=("gold", "secret"))},
         "unauthorised in a citation": {"stages": (filtered,), "citations": (Citation(id="secret"),)},
-        "unauthorised in a cached value": {
+        "unauthorised in cache entry k": {
             "stages": (filtered,), "events": Events(cache_hits=(CacheHit(key="k", tenant="t0", ids=("secret",)),)),
         },
         "cross_tenant_cache_hit": {"events": Events(cache_hits=(CacheHit(key="k", tenant="other"),))},
@@ -335,7 +346,7 @@ def happening(event: str) -> Trace:
 
 @pytest.mark.parametrize(
     "event",
-    ["unauthorised", "unauthorised in the prompt", "unauthorised in a citation", "unauthorised in a cached value",
+    ["unauthorised", "unauthorised in the prompt", "unauthorised in a citation", "unauthorised in cache entry k",
      "cross_tenant_cache_hit", "forbidden_tool", "injected_tool"],
 )  # fmt: skip
 def test_each_hard_event_is_found_where_it_is_planted(event: str, tmp_path: Path) -> None:
@@ -387,12 +398,12 @@ front: {{quality: {{measure: RR@10, stage: rerank}}, latency: 0.9, cost: true}}
 
 def test_json_table_and_page_hold_the_same_decision(tmp_path: Path) -> None:
     found = decided(tmp_path, FULL, system([2] * N), system([1] * 100 + [3] * 20))
-    loaded = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    loaded = json.loads(json.dumps(json_of(found), allow_nan=False))
     assert loaded["decision"] == found.decision
     assert [row["verdict"] for row in loaded["rules"]] == [each.verdict.word for each in found.comparisons]
     assert len(loaded["regressions"]) == 20
     assert loaded["front"]["best"]
-    text, page = str(found), page_of(found)
+    text, page = text_of(found), page_of(found)
     assert text.startswith(f"{found.decision.upper()} by policy 'test', 120 queries")
     assert "To review: 20 queries lost by a rule, 20 of them whatever ties do." in text
     for said in (found.decision.capitalize(), "RR@10 of rerank", "P95 latency", "<svg", "c119"):
@@ -520,3 +531,23 @@ def test_traces_whose_cases_are_not_given_are_refused(tmp_path: Path) -> None:
 def test_a_rule_for_which_nothing_has_a_value_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no query of slice 'all' has a value in both systems"):
         gate(policy(tmp_path, MINE), table([float("nan")] * 3), table([1.0] * 3))
+
+
+def test_scores_of_answers_are_those_of_their_labels(tmp_path: Path) -> None:
+    """Where one is undefined, it has no value; a claim without a label is refused with the rule's place."""
+    claims = (Claim(id="1", label="supported"), Claim(id="2", label="contradicted"))
+    cited = (Citation(id="gold", claim="1", supports="full"),)
+    told = [trace(n, 1, claims=claims, citations=cited) for n in range(19)]
+    silent = trace(19, 1, claims=(), citations=())
+    names = ("faithfulness", "contradicted", "citation_precision", "citation_recall")
+    values = {
+        name: column(of_traces("a", [told[0], silent]), name, None, {"c0": case(0), "c19": case(19)}).value.tolist()
+        for name in names
+    }
+    assert {name: row[0] for name, row in values.items()} == {
+        "faithfulness": 0.5, "contradicted": 0.5, "citation_precision": 1.0, "citation_recall": 0.5,
+    }  # fmt: skip
+    assert all(np.isnan(row[1]) for row in values.values())
+    unlabelled = [*told[:-1], trace(18, 1, claims=(Claim(id="1"),))]
+    with pytest.raises(InputError, match=r"policy.yaml line 5 \(rules.0.measure\): .*'1'"):
+        decided(tmp_path, "rules: [{measure: faithfulness, margin: 0.1}]", unlabelled, unlabelled)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from rankwork.decision.comparisons import Comparison, Regression, compared, regressions
 from rankwork.decision.limits import Checked, Event, TwoByTwo, checked, events, two_by_two
@@ -34,7 +34,10 @@ class Reason:
 
 @dataclass(frozen=True, eq=False)
 class Gate:
-    """What a policy makes of a candidate. `bool()` is whether it may be released."""
+    """What a policy makes of a candidate. `bool()` is whether it may be released.
+
+    `str()` is the decision with its reasons; `rankwork.decision.telling` has the whole of it as table, JSON and HTML.
+    """
 
     pair: Pair
     comparisons: tuple[Comparison, ...]
@@ -85,16 +88,8 @@ class Gate:
     def __bool__(self) -> bool:
         return self.decision == "release"
 
-    def to_json(self) -> dict[str, Any]:
-        """The whole of it as JSON holds it."""
-        from rankwork.decision.telling import json_of
-
-        return json_of(self)
-
     def __str__(self) -> str:
-        from rankwork.decision.telling import text_of
-
-        return text_of(self)
+        return "\n".join([self.headline, *(f"  {reason}" for reason in self.reasons)])
 
     def __repr__(self) -> str:
         return str(self)

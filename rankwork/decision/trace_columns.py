@@ -1,7 +1,9 @@
 """Columns that are taken from traces: measures of a stage's list against the case's gold, and quantities of a trace.
 
 A list counts in the order in which it was returned; what other orders of its equal scores would have given is its
-range. Cases whose gold was not valid at their time are stale: they have no value, and are never a miss.
+range. Where a trace lists what a tie kept out of a cut (`tie_cut`), that takes part in the range. What ties in earlier
+stages handed on is not in it: see `rankwork.diagnosis.funnel`. Cases whose gold was not valid at their time are stale:
+they have no value, and are never a miss.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,8 +16,9 @@ from rankwork.decision.quantities import QUANTITIES, Quantity
 from rankwork.errors import InputError
 from rankwork.measures.auditing import Audit, audit
 from rankwork.measures.evidence_coverage import evidence_coverage
+from rankwork.measures.names import parse
 from rankwork.rankings import Rankings
-from rankwork.trace import Case, Stage, Trace
+from rankwork.trace import Case, Item, Stage, Trace
 
 _COVERAGE = ("EvidenceCoverage", "EvidenceComplete")
 
@@ -84,7 +87,7 @@ def _of_lists(measure: str, stage: str, traces: Sequence[Trace], cases: Mapping[
     empty = np.full(len(traces), np.nan)
     if not with_gold:
         raise InputError(f"{measure} of {stage}: no case has gold evidence; are the cases those of these traces?")
-    found = _audited(measure, _rankings(judged, stage), {name: cases[name] for name in with_gold})
+    found = _audited(measure, _rankings(judged, stage, _cutoff(measure)), {name: cases[name] for name in with_gold})
     values = next(iter(found.results.values())).values if len(found.results) == 1 else found.result(measure).values
     at = {trace.case: place for place, trace in enumerate(traces)}
     places = [at[query] for query in found.queries]
@@ -102,12 +105,24 @@ def _audited(measure: str, run: Rankings, cases: Mapping[str, Case]) -> Audit:
     return audit(run, grades, [measure], order="input")
 
 
-def _rankings(traces: Sequence[Trace], stage: str) -> Rankings:
-    """What the stage returned, in its order; an item without a score ties with none."""
+def _cutoff(measure: str) -> int | None:
+    return int(measure.partition("@")[2]) if measure.startswith(_COVERAGE) else parse(measure).cutoff
+
+
+def _ranked(stage: Stage | None, cutoff: int | None) -> Sequence[Item]:
+    """What the stage returned; below it, what only a tie kept out of it, where the measure looks no deeper."""
+    if stage is None:
+        return ()
+    tied = [item for item in stage.items if item.drop_reason == "tie_cut" and item.score is not None]
+    looks_no_deeper = cutoff is not None and cutoff <= stage.returned
+    return [*stage.kept, *tied] if looks_no_deeper else stage.kept
+
+
+def _rankings(traces: Sequence[Trace], stage: str, cutoff: int | None) -> Rankings:
+    """What the stage returned, in its order; where an item has no score, none ties."""
     rows: list[tuple[str, str, float]] = []
     for trace in traces:
-        found = _stage(trace, stage)
-        items = found.kept if found else ()
+        items = _ranked(_stage(trace, stage), cutoff)
         scored = all(item.score is not None for item in items)
         rows += [(trace.case, i.id, _score(i.score) if scored else -float(p)) for p, i in enumerate(items)]
     queries: Any
