@@ -7,6 +7,7 @@ commands, so that `rankwork --help` answers at once.
 import json
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -18,9 +19,11 @@ from rankwork import __version__
 from rankwork.errors import InputError, RankworkError
 
 if TYPE_CHECKING:
+    from rankwork.evidence.alarm import Alarm
     from rankwork.evidence.diagnosis import Comparison
     from rankwork.evidence.runner import Finished
     from rankwork.evidence.store import Entry, Store
+    from rankwork.evidence.verifying import Verification
 
 AUDIT_ORDERS = ("id_asc", "id_desc", "rank", "input", "inclusive")
 FOUND_WANTING, BAD_INPUT, INTERRUPTED = 1, 2, 130
@@ -140,12 +143,7 @@ def run(
     verdicts = [verify_record(item.path) for item in finished]
     alarms = [alarm(item.path, store) for item in finished]
     if as_json:
-        _print_json(
-            [
-                _finished_json(item, bool(verdict)) | {"alarm": asdict(raised) if raised else None}
-                for item, verdict, raised in zip(finished, verdicts, alarms, strict=True)
-            ]
-        )
+        _print_json(_all_json(finished, verdicts, alarms))
     else:
         for item, verdict, raised in zip(finished, verdicts, alarms, strict=True):
             _print_finished(item, verdict.sentence)
@@ -168,6 +166,7 @@ def _run_sweep(
 ) -> int:
     """Run what is missing of a sweep, then the record over all of it."""
     from rankwork.evidence import runner, sweeping
+    from rankwork.evidence.alarm import alarm
     from rankwork.evidence.cluster import Cluster
     from rankwork.evidence.verifying import verify as verify_record
 
@@ -185,15 +184,26 @@ def _run_sweep(
     finished = sweeping.run(sweep, store, place, show and partial(show, sweep.notebook))
     over_all = sweeping.over_all(sweep, finished, store)
     verdicts = [verify_record(item.path) for item in (*finished, over_all)]
+    alarms = [alarm(item.path, store) for item in (*finished, over_all)]
     if as_json:
-        pairs = zip((*finished, over_all), verdicts, strict=True)
-        _print_json([_finished_json(item, bool(verdict)) for item, verdict in pairs])
+        _print_json(_all_json((*finished, over_all), verdicts, alarms))
     else:
         for request, item in zip(sweep.requests, finished, strict=True):
             asked = ", ".join(f"{name}={request.values[name]}" for name in sweep.names)
             click.echo(f"{item.record_id[:12]}  {item.status:11}  {asked}")
         _print_finished(over_all, verdicts[-1].sentence)
-    return 0 if all(verdicts) else FOUND_WANTING
+        for raised in filter(None, alarms):
+            click.echo(f"  {raised}\n  {raised.diagnosis}")
+    return 0 if all(verdicts) and not any(alarms) else FOUND_WANTING
+
+
+def _all_json(
+    finished: Sequence["Finished"], verdicts: Sequence["Verification"], alarms: Sequence["Alarm | None"]
+) -> list[dict[str, Any]]:
+    return [
+        _finished_json(item, bool(verdict)) | {"alarm": asdict(raised) if raised else None}
+        for item, verdict, raised in zip(finished, verdicts, alarms, strict=True)
+    ]
 
 
 def _progress(unit: str = "cell ") -> Any:
@@ -428,6 +438,7 @@ def verify(records: tuple[str, ...], everything: bool, current: bool, evidence: 
 @click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Lists of N items were cut there.")
 @click.option("--round", "digits", type=click.IntRange(min=0), metavar="N", help="Scores as N decimals show them.")
 @click.option("--dtype", type=click.Choice(["float32", "float16", "bfloat16", "int8"]), help="Scores in this type.")
+@click.option("--in-parts", is_flag=True, help="Read RUN some queries at a time: for files larger than memory.")
 @click.option("--max-width", type=click.FloatRange(min=0), metavar="X", help="Exit with 1 if a mean's range is wider.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def audit(
@@ -439,6 +450,7 @@ def audit(
     depth: int | None,
     digits: int | None,
     dtype: str | None,
+    in_parts: bool,
     max_width: float | None,
     form: str,
 ) -> int:
@@ -448,7 +460,7 @@ def audit(
     """
     from rankwork.measures import telling
 
-    asked = telling.Asked(measures, protocol, order, depth, digits, dtype)
+    asked = telling.Asked(measures, protocol, order, depth, digits, dtype, in_parts)
     found = asked.audit(telling.named(runs), judgements)
     if form == "json":
         _print_json(telling.json_of(found, asked))
