@@ -27,6 +27,9 @@ from rankwork.measures.means import Mean
 from rankwork.measures.names import parse
 from rankwork.measures.origins import as_type, rounded
 from rankwork.rankings import Rankings
+from rankwork.retrieval.fusion import rrf
+from rankwork.retrieval.fusion_intervals import fused_intervals
+from rankwork.retrieval.routes import Several
 
 NOT_ANSWERED, RIGHT, WRONG = "not answered yet", "right", "not right yet"
 
@@ -193,6 +196,23 @@ def _opposite_by_descending_ids(answer: tuple[Any, Any]) -> bool:
     return len(run) == 1 and found["id_asc"].contract == 1 and found["id_desc"].contract == 0
 
 
+def _expected_of_four_tied(answer: Any) -> bool:
+    route = {"A": 3.0, "B": 2.0, **dict.fromkeys("CDEF", 1.0)}
+    return _same_number(answer, fused_intervals([route], 3, depth=5)["C"].expected)
+
+
+def _tie_that_the_fused_list_hides(answer: Several) -> bool:
+    """Of at least two routes; the fused list has no tie at all, and no document is first in every order."""
+    return len(answer) > 1 and rrf(answer).ties == () and fused_intervals(answer, 1).certain == ()
+
+
+def _ranks_that_float_sums_tell_apart(answer: tuple[Any, Any]) -> bool:
+    first, second = answer
+    possible = len(first) == len(second) == 3 and all(a != b for a, b in zip(first, second, strict=True))
+    sums = [sum(1 / (60 + rank) for rank in ranks) for ranks in answer]
+    return possible and sorted(first) == sorted(second) and sums[0] != sums[1]
+
+
 def _lost_by_the_highest_index(answer: tuple[Any, int, int]) -> bool:
     """Whether blocks in the order (maximum descending, index descending) lose one of the top k."""
     scores, k, size = answer
@@ -240,6 +260,9 @@ EXERCISES: Mapping[str, Exercise] = {
     "05.1": Exercise("a pair, such as (0.25, 0.5)", _ends_of_one_pair_among_four),
     "05.2": Exercise(_A_NUMBER, _deviation_of_one_pair_among_four),
     "05.3": Exercise("(run, judgements), such as ({'q': {'a': 1.0}}, {'q': {'a': 1}})", _opposite_by_descending_ids),
+    "06.1": Exercise(_A_NUMBER, _expected_of_four_tied),
+    "06.2": Exercise("routes, such as {'bm25': {'a': 2.0}, 'dense': ['a']}", _tie_that_the_fused_list_hides),
+    "06.3": Exercise("two triples of ranks, such as ((1, 2, 3), (3, 1, 2))", _ranks_that_float_sums_tell_apart),
     "11.1": Exercise("(scores, k, size), such as ([3, 1, 2], 1, 2)", _lost_by_the_highest_index),
     "11.2": Exercise("(scores, indices), such as ([3, 1, 2], [0, 2])", _breaks_only_tied),
     "11.3": Exercise("a number of scores", _block_of_a_million),

@@ -116,8 +116,8 @@ THREADS = """
 import hashlib, numpy as np
 from rankwork.retrieval.dense import LSA, Dense
 rng = np.random.default_rng(0)
-texts = [" ".join(f"word{n}" for n in rng.zipf(1.3, 60) % 900) for _ in range(600)]
-route = Dense(texts, LSA(texts, dimensions=80))
+texts = [" ".join(f"word{n}" for n in rng.zipf(1.3, 40) % 500) for _ in range(300)]
+route = Dense(texts, LSA(texts, dimensions=40))
 print(hashlib.sha256(b"".join(route.scores(text).tobytes() for text in texts[:50])).hexdigest())
 """
 
@@ -125,7 +125,7 @@ print(hashlib.sha256(b"".join(route.scores(text).tobytes() for text in texts[:50
 @pytest.mark.slow
 def test_dense_scores_are_the_same_bits_for_any_number_of_threads_and_hash_seed() -> None:
     found = set()
-    for threads, seed in (("1", "1"), ("2", "2"), ("4", "3")):
+    for threads, seed in (("1", "1"), ("4", "2")):
         names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
         own = {**os.environ, **dict.fromkeys(names, threads), "PYTHONHASHSEED": seed}
         done = subprocess.run([sys.executable, "-c", THREADS], env=own, capture_output=True, text=True, check=True)
@@ -160,7 +160,7 @@ def test_a_search_is_the_contract_on_the_candidates(scores: list[float], depth: 
     expected = rank(rows, min(depth, len(rows)))
     assert tuple(names[place] for place in found.positions) == expected
     assert (found.answering, found.complete) == (len(rows), len(rows) <= depth)
-    last = dict(rows).get(expected[-1]) if expected else None
+    last = dict(rows)[str(expected[-1])] if expected else None
     assert {names[place] for place in found.tied} == {n for n, score in rows if score == last} - set(expected)
 
 
@@ -173,7 +173,7 @@ def test_rankings_hold_what_each_case_found() -> None:
     run = rankings(route, collection, depth=1)
     scores = dict(zip("edcba", by_formula(TEXTS, "cat"), strict=True))
     assert [name for name, _ in run.rows("q1")] == [max("dcba", key=lambda name: scores[name])]
-    assert run.queries == ["q1", "q2"]
+    assert run.queries == ("q1", "q2")
     assert run.rows("q2") == []
     assert len(rankings(route, collection).rows("q1")) == 2
     with pytest.raises(ContractError, match="depth must be at least 1, got 0"):

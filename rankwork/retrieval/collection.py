@@ -12,6 +12,7 @@ from rankwork.rankings import Judgements
 from rankwork.retrieval.chunking import plain
 from rankwork.retrieval.public_names import Public, public
 from rankwork.retrieval.sections import Docstring
+from rankwork.retrieval.versions import package_version
 from rankwork.trace import Case, Evidence, Requirement, Split
 
 LIBRARIES = ("numpy", "scipy", "pandas")
@@ -51,7 +52,7 @@ def split_of(cluster: str, seed: int) -> Split:
     """The split that a cluster lies in: half of them dev, half holdout, by the digest of seed and cluster.
 
     >>> [split_of(cluster, 0) for cluster in "abcd"]
-    ['holdout', 'dev', 'dev', 'dev']
+    ['dev', 'holdout', 'dev', 'holdout']
     """
     return "dev" if _draw(seed, "split", cluster) % 2 == 0 else "holdout"
 
@@ -60,14 +61,15 @@ def split_of(cluster: str, seed: int) -> Split:
 def _docstrings(libraries: tuple[str, ...], seed: int) -> Collection:
     entries = {library: _public(library) for library in libraries}
     home = {name: entry.name for group in entries.values() for entry in group for name in entry.names}
+    versions = {library: package_version(library) for library in libraries}
     documents, cases = [], []
     for library, group in entries.items():
         for entry in group:
             parsed = Docstring(entry.text)
-            document = _document(entry, parsed, _version(library))
+            document = _document(entry, parsed, versions[library])
             documents.append(document)
             linked = _linked(entry, parsed, home)
-            if linked and not parsed.opens_with_signature:
+            if linked and parsed.summary:
                 cases.append((entry, document.revision, parsed.summary, linked, library))
     revisions = {document.id: document.revision for document in documents}
     lengths = {document.id: len(document.text) for document in documents}
@@ -86,7 +88,7 @@ def _docstrings(libraries: tuple[str, ...], seed: int) -> Collection:
     )
     return Collection(
         name=f"docstrings of {', '.join(libraries)}",
-        revision=", ".join(f"{library} {_version(library)}" for library in libraries),
+        revision=", ".join(f"{library} {versions[library]}" for library in libraries),
         documents=tuple(documents),
         cases=tuple(sorted(made, key=lambda case: case.id)),
         parser=f"docstrings, without {', '.join(_LEFT_OUT)}",
@@ -101,15 +103,6 @@ def _public(library: str) -> tuple[Public, ...]:
     if not entries:
         raise InputError(f"library {library!r} offers no docstring")
     return entries
-
-
-def _version(library: str) -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version(library).partition("+")[0]
-    except PackageNotFoundError:
-        return "unknown"
 
 
 def _document(entry: Public, parsed: Docstring, revision: str) -> Document:

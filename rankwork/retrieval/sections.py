@@ -12,7 +12,8 @@ _UNDERLINE = re.compile(r"-{3,}\s*$")
 _NAME = r"(?::\w+:)?`?~?([A-Za-z_][\w.]*)`?"
 _ENTRY = re.compile(rf"^\s*({_NAME}(?:\(\))?(?:\s*,\s*{_NAME}(?:\(\))?)*),?\s*(?::|$)")
 _ONE_NAME = re.compile(_NAME)
-_SIGNATURE = re.compile(r"^[A-Za-z_][\w.]*\s*\(.*")
+_SIGNATURE = re.compile(r"(\w[\w, ]* = )?[A-Za-z_][\w.]*\(.*\)(\s*->.*)?$", re.DOTALL)
+_BLANK = re.compile(r"\n\s*\n")
 
 
 @dataclass(frozen=True)
@@ -30,13 +31,14 @@ class Docstring:
 
     @property
     def summary(self) -> str:
-        """The first line that is not blank."""
-        return next((line.strip() for line in self.text.split("\n") if line.strip()), "")
+        r"""The first line that says what it does: that of the first paragraph that is not how to call it.
 
-    @property
-    def opens_with_signature(self) -> bool:
-        """Whether the first line is how to call it, as compiled functions have it, and not what it does."""
-        return bool(_SIGNATURE.match(self.summary))
+        >>> Docstring("add(x1, x2, /,\n    out=None)\n\nAdd arguments.").summary
+        'Add arguments.'
+        """
+        paragraphs = (block.strip() for block in _BLANK.split(self.text) if block.strip())
+        said = next((block for block in paragraphs if not _SIGNATURE.match(block)), "")
+        return said.partition("\n")[0]
 
     @property
     def see_also(self) -> tuple[str, ...]:
