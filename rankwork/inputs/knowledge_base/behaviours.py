@@ -1,13 +1,14 @@
 """The ways in which an answer can be right or wrong, each written out as claims with labels and citations."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from rankwork.inputs.drawing import Draws
-from rankwork.inputs.knowledge_base_sight import Passage, Sight
-from rankwork.inputs.knowledge_base_tenants import LISTED_CODES, phrases
+from rankwork.inputs.knowledge_base.catalogue import phrases
+from rankwork.inputs.knowledge_base.drawing import Draws
+from rankwork.inputs.knowledge_base.facts import LISTED_CODES
+from rankwork.inputs.knowledge_base.sight import Passage, Sight
 from rankwork.trace import Case, Citation, Claim
 
 Support = Literal["full", "partial", "no"]
@@ -209,7 +210,7 @@ def other_number(quote: str) -> str:
     return f"{quote[: found.start()]}{int(found[0]) + 11}{quote[found.end() :]}" if found else f"not: {quote}"
 
 
-BEHAVIOURS: dict[str, Callable[[Writer], bool]] = {
+BEHAVIOURS: Mapping[str, Callable[[Writer], bool]] = {
     way.__name__: way
     for way in (
         right, piled, compound, incomplete, unsupported, invented, contradicted, outdated, makers_default, beside,

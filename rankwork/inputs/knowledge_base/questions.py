@@ -5,17 +5,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from rankwork.inputs.knowledge_base_documents import Written
-from rankwork.inputs.knowledge_base_tenants import (
-    LISTED_CODES,
-    NOW,
-    Facts,
-    Service,
-    Tenant,
-    catalogue,
-    error_codes,
-    phrases,
-)
+from rankwork.inputs.knowledge_base.catalogue import catalogue, phrases
+from rankwork.inputs.knowledge_base.documents import Written
+from rankwork.inputs.knowledge_base.facts import LISTED_CODES, NOW, error_codes
+from rankwork.inputs.knowledge_base.tenants import Facts, Service, Tenant
 from rankwork.trace import Evidence, Identity, Requirement
 
 ENGINEER = "engineer"
@@ -190,12 +183,17 @@ def _identifiers(library: Library, tenant: Tenant) -> Iterator[Draft]:
 
 
 def _code(library: Library, tenant: Tenant, service: Service) -> Draft:
+    code, need = _listed_code(library, tenant, service, "code asked")
+    return _draft(tenant, f"{service.name}.code", "code", {"code": code}, "exact_identifier", need)
+
+
+def _listed_code(library: Library, tenant: Tenant, service: Service, draw: str) -> tuple[str, Need]:
+    """One of the codes of a service, and the line that says what it means."""
     errors = library.of(tenant, f"{service.name}.errors")
-    place = tenant.draws.below(LISTED_CODES, service.name, "code asked")
+    place = tenant.draws.below(LISTED_CODES, service.name, draw)
     code = error_codes(tenant, service)[0][place]
     point = phrases(tenant.language)["claims"]["code"].format_map(errors.facts["codes"][code])
-    need = Need("code", ((errors, f"code_{place}"),), point)
-    return _draft(tenant, f"{service.name}.code", "code", {"code": code}, "exact_identifier", need)
+    return code, Need("code", ((errors, f"code_{place}"),), point)
 
 
 def _ambiguous(library: Library, tenant: Tenant) -> Iterator[Draft]:
@@ -218,11 +216,10 @@ def _multi_hop(library: Library, tenant: Tenant) -> Iterator[Draft]:
 
 
 def _owner_of_code(library: Library, tenant: Tenant) -> Draft:
-    service = tenant.services[2]
-    errors, owners = library.of(tenant, f"{service.name}.errors"), library.of(tenant, "owners")
+    service, owners = tenant.services[2], library.of(tenant, "owners")
+    code, meaning = _listed_code(library, tenant, service, "code of owner")
     owner = phrases(tenant.language)["claims"]["owner"].format_map(service.facts)
-    needs = _need(errors, "raised"), Need("owner", ((owners, "owner_c"),), owner)
-    code = error_codes(tenant, service)[0][tenant.draws.below(LISTED_CODES, service.name, "code of owner")]
+    needs = meaning, Need("owner", ((owners, "owner_c"),), owner)
     return _draft(tenant, "code.owner", "hop_owner", {"code": code}, "multi_hop", *needs)
 
 

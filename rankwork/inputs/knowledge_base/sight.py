@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from rankwork.inputs.documents import Document
-from rankwork.inputs.knowledge_base_documents import Written, all_documents
+from rankwork.inputs.knowledge_base.documents import Written, all_documents
 from rankwork.trace import Case, Evidence
 
 _REVISION = re.compile(r"^r(\d+)$")

@@ -1,28 +1,19 @@
-"""An enterprise knowledge base in small: fifty invented tenants, their documents and the questions of their people.
-
-Runbooks of Java services in up to three revisions, internal APIs, error codes that differ in one digit, incident
-reviews, change notices, on-call handbooks, tickets that hold injected instructions, and documents that only one role
-may read; a platform's manuals and guides that everybody reads. English, Chinese, German and Spanish. Every organisation
-and fact is made up, by a seeded generator over templates, and every case says so (`origin` synthetic): it exercises
-all the slices, and it is no sample of anybody's traffic.
-
-The files are shipped, to be read and searched by people; a test holds them to the generator byte for byte. This
-writes them again: `python -m rankwork.inputs.knowledge_base`.
-"""
+"""The files of the knowledge base: read them, and write them from the generator."""
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from rankwork.digest import digest_bytes
+from rankwork.errors import InputError
 from rankwork.inputs.documents import Collection, Document
-from rankwork.inputs.knowledge_base_cases import all_cases
-from rankwork.inputs.knowledge_base_documents import Written, all_documents
-from rankwork.inputs.knowledge_base_tenants import DATA
+from rankwork.inputs.knowledge_base.cases import all_cases
+from rankwork.inputs.knowledge_base.catalogue import DATA, catalogue
+from rankwork.inputs.knowledge_base.documents import Written, all_documents
 from rankwork.trace import Case
 
 SEED = 2026
@@ -30,18 +21,29 @@ DOCUMENTS, CASES = "documents.jsonl", "cases.jsonl"
 INJECTION = "injection"
 
 
-@cache
-def knowledge_base() -> Collection:
+def knowledge_base(*, tenants: int | None = None) -> Collection:
     """The shipped documents, whole and in all their revisions, with the shipped cases.
 
     A document's ID is its source, "@" and its revision. Evidence is anchored in source, revision and characters, and
-    its ID adds "#" and what it is about. The collection's revision is a digest of both files.
+    its ID adds "#" and what it is about. The collection's revision is a digest of both files. `tenants` keeps the first
+    so many tenants of the list (six have all the languages) with the platform, and those of their cases whose evidence
+    lies there; None keeps all. InputError for another number than 1 to 50.
 
     >>> base = knowledge_base()
     >>> gold = next(case for case in base.cases if case.id == "brindlemoor.order-gateway.heap").gold
     >>> [(name, evidence.quote) for name, evidence in gold.items()]
     [('brindlemoor.order-gateway.runbook@r3#heap', 'The maximum heap of order-gateway is set to 2 GB per instance.')]
     """
+    whole, slugs = _whole(), [row[0] for row in catalogue("tenants")["tenants"]]
+    if tenants is None:
+        return whole
+    if isinstance(tenants, bool) or not isinstance(tenants, int) or not 1 <= tenants <= len(slugs):
+        raise InputError(f"tenants must be an integer between 1 and {len(slugs)}, got {tenants!r}")
+    return _part(whole, {"", *slugs[:tenants]}, f"{whole.revision}, {tenants} tenants")
+
+
+@cache
+def _whole() -> Collection:
     return Collection(
         name="knowledge-base",
         revision=digest_bytes((DATA / DOCUMENTS).read_bytes() + (DATA / CASES).read_bytes())[:12],
@@ -50,6 +52,16 @@ def knowledge_base() -> Collection:
     )
 
 
+def _part(whole: Collection, owners: set[str], revision: str) -> Collection:
+    """The documents of these owners, and the cases of theirs that no document of others is evidence for."""
+    documents = tuple(document for document in whole.documents if document.tenant in owners)
+    sources = {document.source for document in documents}
+    asked = (case for case in whole.cases if case.identity.tenant in owners)
+    cases = tuple(case for case in asked if all(evidence.source in sources for evidence in case.gold.values()))
+    return replace(whole, revision=revision, documents=documents, cases=cases)
+
+
+@cache
 def injections() -> dict[str, str]:
     """The documents that hold an instruction to a model, by ID, each with its words."""
     return {row["id"]: row[INJECTION] for row in _rows() if INJECTION in row}
@@ -99,7 +111,3 @@ def _rows() -> list[dict[str, Any]]:
 
 def _lines(name: str) -> list[str]:
     return (DATA / name).read_text(encoding="utf-8").splitlines()
-
-
-if __name__ == "__main__":
-    save(Path(str(DATA)))

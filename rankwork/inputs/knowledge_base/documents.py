@@ -6,27 +6,23 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from rankwork.inputs.documents import Document
-from rankwork.inputs.drawing import Draws
-from rankwork.inputs.knowledge_base_tenants import (
+from rankwork.inputs.knowledge_base.catalogue import catalogue, phrases
+from rankwork.inputs.knowledge_base.drawing import Draws
+from rankwork.inputs.knowledge_base.facts import (
     NOW,
-    Facts,
-    Service,
-    Tenant,
-    catalogue,
     error_codes,
     handbook_facts,
     incident_facts,
     lasting_facts,
     notice_facts,
     owners_facts,
-    phrases,
     restricted_facts,
     runbook_dates,
     runbook_facts,
-    tenants,
     ticket_facts,
 )
-from rankwork.inputs.marked_text import MarkedText, write
+from rankwork.inputs.knowledge_base.marked_text import MarkedText, write
+from rankwork.inputs.knowledge_base.tenants import Facts, Service, Tenant, tenants
 
 PARAGRAPH = "\n\n"
 FOUNDED = datetime(2025, 1, 6, tzinfo=UTC)

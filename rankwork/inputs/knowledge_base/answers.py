@@ -13,11 +13,11 @@ from typing import Any, Literal
 
 from rankwork.errors import ContractError, InputError
 from rankwork.inputs.documents import Collection, Document
-from rankwork.inputs.drawing import Draws
-from rankwork.inputs.knowledge_base import SEED, injections, knowledge_base
-from rankwork.inputs.knowledge_base_behaviours import Writer
-from rankwork.inputs.knowledge_base_sight import sight_of
-from rankwork.inputs.knowledge_base_tenants import catalogue, phrases
+from rankwork.inputs.knowledge_base.behaviours import Writer
+from rankwork.inputs.knowledge_base.catalogue import catalogue, phrases
+from rankwork.inputs.knowledge_base.drawing import Draws
+from rankwork.inputs.knowledge_base.shipped import SEED, injections, knowledge_base
+from rankwork.inputs.knowledge_base.sight import sight_of
 from rankwork.trace import Case, Citation, Claim, Events, ToolCall, Trace, Usage
 
 System = Literal["baseline", "candidate"]

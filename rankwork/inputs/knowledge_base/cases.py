@@ -5,10 +5,10 @@ from datetime import datetime
 from itertools import groupby
 from typing import cast, get_args
 
-from rankwork.inputs.drawing import Draws
-from rankwork.inputs.knowledge_base_documents import Written
-from rankwork.inputs.knowledge_base_questions import Draft, Library, drafts
-from rankwork.inputs.knowledge_base_tenants import tenants
+from rankwork.inputs.knowledge_base.documents import Written
+from rankwork.inputs.knowledge_base.drawing import Draws
+from rankwork.inputs.knowledge_base.questions import Draft, Library, drafts
+from rankwork.inputs.knowledge_base.tenants import tenants
 from rankwork.trace import Case, Split
 
 SHARES: dict[Split, float] = {"dev": 0.5, "holdout": 0.3, "blind": 0.2}
