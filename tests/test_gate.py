@@ -17,7 +17,7 @@ from rankwork.decision.telling import json_of, text_of
 from rankwork.decision.trace_columns import column, is_stale
 from rankwork.decision.verdicts import verdict
 from rankwork.errors import InputError
-from rankwork.trace import Claim, Evidence, Requirement, Trace
+from rankwork.trace import Case, Claim, Evidence, Requirement, Trace
 from tests.gates import (
     RULE,
     CacheHit,
@@ -551,3 +551,26 @@ def test_scores_of_answers_are_those_of_their_labels(tmp_path: Path) -> None:
     unlabelled = [*told[:-1], trace(18, 1, claims=(Claim(id="1"),))]
     with pytest.raises(InputError, match=r"policy.yaml line 5 \(rules.0.measure\): .*'1'"):
         decided(tmp_path, "rules: [{measure: faithfulness, margin: 0.1}]", unlabelled, unlabelled)
+
+
+def test_a_rechunked_candidate_has_gold_of_its_own(tmp_path: Path) -> None:
+    """The same cases, with the gold as its chunks hold it."""
+    renamed = [case(n, requires=(Requirement(any_of=(Evidence(id="a"),)),)) for n in range(N)]
+    text = "rules: [{measure: EvidenceComplete@1, stage: rerank, margin: 0.05}]"
+    alike = decided(tmp_path, text, system([1] * N), system([2] * N), candidate_cases=renamed)
+    assert (alike.comparisons[0].baseline, alike.comparisons[0].candidate) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("candidates", "message"),
+    [
+        (cases(19), "only one of the two sets of cases has c19"),
+        (
+            [*cases(19), case(19, expected="refuse")],
+            "case 'c19' differs between the two sets of cases in more than its gold",
+        ),
+    ],
+)
+def test_cases_that_ask_something_else_are_refused(candidates: list[Case], message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
+        decided(tmp_path, f"rules: [{RULE}]", system([1] * 20), system([1] * 20), candidate_cases=candidates)
