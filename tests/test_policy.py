@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from rankwork.decision import policy as module
-from rankwork.decision.policy import Policy, read_policy
-from rankwork.errors import InputError
+from rankwork.decision.policy import Policy, read_policy, shipped
+from rankwork.errors import ContractError, InputError
 from tests.gates import HEAD, RULE, policy
 
-EXAMPLE = Path(module.__file__).with_name("example_policy.yaml")
+EXAMPLE = shipped("example")
 
 
 def test_the_example_is_a_policy_with_every_section() -> None:
@@ -18,6 +17,12 @@ def test_the_example_is_a_policy_with_every_section() -> None:
     assert set(Policy.model_fields) - found.model_fields_set == {"cases", "resamples", "seed"}
     assert found.rules[0].name == "nDCG@10 of rerank"
     assert "tenant=*" in found.rules[0].slices
+
+
+def test_a_policy_that_is_not_shipped_is_refused_with_those_that_are() -> None:
+    for name in ("missing", "../policies/example"):
+        with pytest.raises(ContractError, match="is shipped; there are docstrings, docstrings_dense, example"):
+            shipped(name)
 
 
 def test_no_threshold_is_built_in(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """A policy: what must hold for a release, written down and committed before results are seen.
 
 No threshold is built in. A rule without a margin is never equivalent and never non-inferior, and what the policy does
-not name is not checked. `example_policy.yaml` beside this file shows every section.
+not name is not checked. `policies/example.yaml` beside this file shows every section.
 """
 
 import json
@@ -303,6 +303,22 @@ class Source:
 
         self.lines  # noqa: B018  refuses keys that stand twice, of which PyYAML would keep the last
         return self._read(yaml.safe_load)
+
+
+def shipped(name: str) -> Path:
+    """The file of a policy that comes with the library: `example`, or one that a notebook decides by.
+
+    ContractError for a name that there is not.
+
+    >>> read_policy(shipped("docstrings")).rules[0].name
+    'nDCG@10 of fuse'
+    """
+    folder = Path(__file__).with_name("policies")
+    path = folder / f"{name}.yaml"
+    if path not in folder.glob("*.yaml"):
+        names = ", ".join(sorted(each.stem for each in folder.glob("*.yaml")))
+        raise ContractError(f"no policy {name!r} is shipped; there are {names}")
+    return path
 
 
 def read_policy(path: str | os.PathLike[str]) -> Policy:
