@@ -15,6 +15,7 @@ from rankwork.contract.certificate import certify
 from rankwork.contract.checks import SIX, Ranker, Rows, run_checks
 from rankwork.contract.reference import rank
 from rankwork.contract.ties import boundary, recall_range
+from rankwork.decision.verdicts import verdict
 from rankwork.engines import engine
 from rankwork.engines.layers import agreement, contract, layers
 from rankwork.engines.saved_scores import make
@@ -213,6 +214,28 @@ def _ranks_that_float_sums_tell_apart(answer: tuple[Any, Any]) -> bool:
     return possible and sorted(first) == sorted(second) and sums[0] != sums[1]
 
 
+def _fewest_unchanged(answer: Any) -> bool:
+    """Whether so many queries without a change are equivalent within .02, and one fewer are not."""
+    if isinstance(answer, bool) or answer != int(answer):
+        raise TypeError("no number of queries")
+    words = [verdict([0.0] * n, alpha=0.05, margin=0.02).word for n in (int(answer) - 1, int(answer))]
+    return words == ["inconclusive", "equivalent"]
+
+
+def _better_by_query_alone(answer: tuple[Any, Any]) -> bool:
+    differences, clusters = answer
+    by_query = verdict(differences, alpha=0.05)
+    return by_query.word == "better" and verdict(differences, clusters=clusters, alpha=0.05).word != "better"
+
+
+def _better_by_ties_alone(answer: tuple[Any, Any, Any]) -> bool:
+    differences, lowest, highest = (np.asarray(part, float) for part in answer)
+    if not ((lowest <= differences) & (differences <= highest)).all():
+        raise ValueError("a difference lies outside of its minimum and maximum")
+    found = verdict(differences, alpha=0.05, lowest=lowest, highest=highest)
+    return found.word == "better" and found.tie_proof is False
+
+
 def _lost_by_the_highest_index(answer: tuple[Any, int, int]) -> bool:
     """Whether blocks in the order (maximum descending, index descending) lose one of the top k."""
     scores, k, size = answer
@@ -263,6 +286,9 @@ EXERCISES: Mapping[str, Exercise] = {
     "06.1": Exercise(_A_NUMBER, _expected_of_four_tied),
     "06.2": Exercise("routes, such as {'bm25': {'a': 2.0}, 'dense': ['a']}", _tie_that_the_fused_list_hides),
     "06.3": Exercise("two triples of ranks, such as ((1, 2, 3), (3, 1, 2))", _ranks_that_float_sums_tell_apart),
+    "09.1": Exercise("a number of queries, such as 100", _fewest_unchanged),
+    "09.2": Exercise("(differences, clusters), such as ([0.5, -0.5], ['a', 'b'])", _better_by_query_alone),
+    "09.3": Exercise("(differences, lowest, highest), such as ([0.5], [0.0], [1.0])", _better_by_ties_alone),
     "11.1": Exercise("(scores, k, size), such as ([3, 1, 2], 1, 2)", _lost_by_the_highest_index),
     "11.2": Exercise("(scores, indices), such as ([3, 1, 2], [0, 2])", _breaks_only_tied),
     "11.3": Exercise("a number of scores", _block_of_a_million),
