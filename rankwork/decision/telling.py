@@ -115,6 +115,8 @@ def limit_row(each: Checked) -> tuple[str, ...]:
 
 
 def _plain(value: float) -> str:
+    if 0 < abs(value) < 0.01:
+        return f"{value:.3g}"
     return f"{value:.4f}" if abs(value) < 10 else f"{value:.1f}"
 
 

@@ -1,6 +1,6 @@
 """Figures of a gate: intervals against their margins, queries that gained and lost, quality against time and cost."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,29 +26,33 @@ _BAND = "#e8e8e8"
 def verdicts(comparisons: Sequence[Comparison]) -> "Figure":
     """A forest plot: for each rule a panel, for each of its slices the mean gain with its limits against the margin.
 
-    The thin line spans the 95 % limits, the thick one the 90 % limits, the band the margin; the pale bar is what ties
-    can do to the mean. The mark is the verdict's. Right of 0 is better. ContractError where there is no comparison.
+    Rules that have one slice each, all from 0 to 1, share a panel. The thin line spans the 95 % limits, the thick one
+    the 90 % limits, the band the margin; the pale bar is what ties can do to the mean. The mark is the verdict's. Right
+    of 0 is better. ContractError where there is no comparison.
     """
     if not comparisons:
         raise ContractError("there must be at least one comparison, got none")
     rules = list(dict.fromkeys(each.rule.name for each in comparisons))
-    height = 1.0 + 0.9 * len(rules) + 0.36 * len(comparisons)
-    figure, stacked = panels(len(rules), height=height, width=9.0)
-    for axes, rule in zip(stacked, rules, strict=True):
-        _forest(axes, rule, [each for each in comparisons if each.rule.name == rule])
-    legend_above(stacked[0], _forest_legend())
+    together = len(rules) == len(comparisons) and all(each.rule.drop == 1 for each in comparisons)
+    groups = [list(comparisons)] if together else [[e for e in comparisons if e.rule.name == rule] for rule in rules]
+    height = 1.0 + 0.9 * len(groups) + 0.36 * len(comparisons)
+    figure, stacked = panels(len(groups), height=height, width=9.0)
+    for axes, rows in zip(stacked, groups, strict=True):
+        labels = [each.name if together else each.slice for each in rows]
+        _forest(axes, rows, labels, "gain" if together else f"gain in {rows[0].rule.name}")
+    legend_above(stacked[0], _forest_legend({each.verdict.word for each in comparisons}))
     return figure
 
 
-def _forest(axes: "Axes", rule: str, rows: Sequence[Comparison]) -> None:
+def _forest(axes: "Axes", rows: Sequence[Comparison], labels: Sequence[str], what: str) -> None:
     for place, each in enumerate(rows):
         _forest_row(axes, place, each)
     axes.axvline(0, color=TEXT, linewidth=1, linestyle="--", zorder=1)
-    axes.set_yticks(range(len(rows)), [each.slice for each in rows])
+    axes.set_yticks(range(len(rows)), labels)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     widest = max(abs(end) for end in axes.get_xlim())
     axes.set_xlim(-widest, widest)
-    axes.set_xlabel(f"gain in {rule}, candidate over baseline")
+    axes.set_xlabel(f"{what}, candidate over baseline")
 
 
 def _forest_row(axes: "Axes", place: int, each: Comparison) -> None:
@@ -71,11 +75,12 @@ def _white_if_hollow(look: dict[str, Any]) -> dict[str, Any]:
     return {"marker": look["marker"], "color": look["color"], "markerfacecolor": "white"}
 
 
-def _forest_legend() -> list[Any]:
+def _forest_legend(words: Collection[str]) -> list[Any]:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    marks = [Line2D([], [], linestyle="none", markersize=9, mew=2, label=name, **look) for name, look in _LOOKS.items()]
+    looks = {name: look for name, look in _LOOKS.items() if name in words}
+    marks = [Line2D([], [], linestyle="none", markersize=9, mew=2, label=name, **look) for name, look in looks.items()]
     return [
         *marks,
         Line2D([], [], color=TEXT, linewidth=1.2, label="95 % limits"),
@@ -135,7 +140,17 @@ def front(front: Front) -> "Figure":
     figure, stacked = multiples(len(others), height=3.6, width=9.0)
     for place, (axes, other) in enumerate(zip(stacked, others, strict=True), 1):
         _front_panel(axes, front, other, place)
+    figure.legend(handles=_front_legend(), loc="outside upper center", ncols=2, frameon=False, fontsize=11)
     return figure
+
+
+def _front_legend() -> list[Any]:
+    from matplotlib.lines import Line2D
+
+    return [
+        Line2D([], [], color=EXPECTED, marker="o", markersize=8, label="on the front, with 90 % limits"),
+        Line2D([], [], color=CONTRACT, marker="s", markersize=8, markerfacecolor="white", label="dominated"),
+    ]
 
 
 def _front_panel(axes: "Axes", front: Front, other: Axis, place: int) -> None:
@@ -150,7 +165,7 @@ def _front_panel(axes: "Axes", front: Front, other: Axis, place: int) -> None:
                       marker="o" if on_front else "s", markerfacecolor=None if on_front else "white", markersize=8,
                       capsize=3, linewidth=1.2)  # fmt: skip
         axes.annotate(name, (x.value, y.value), xytext=(7, 7), textcoords="offset points", color=TEXT, fontsize=11)
-    axes.margins(0.2)
+    axes.margins(0.25)
     said = f"; not known of {', '.join(unknown)}" if unknown else ""
     axes.set_xlabel(f"{other.name}{f' in {other.unit}' if other.unit else ''}, {_way(other)}{said}")
     axes.set_ylabel(f"{front.axes[0].name}, {_way(front.axes[0])}")
