@@ -230,6 +230,21 @@ def test_evidence_that_is_needed_together_is_covered_together() -> None:
     assert values == {"EvidenceCoverage": [0.5], "EvidenceComplete": [0.0]}
 
 
+def test_a_measure_follows_the_protocol_that_the_traces_name() -> None:
+    """Gains are 2^g - 1 in the handbook, and the grade itself by default."""
+    needs = (Requirement(any_of=(Evidence(id="gold", grade=1), Evidence(id="a", grade=3))),)
+    values = {}
+    for protocol in ("rankwork", "handbook"):
+        one = Outcomes("a", ("c0",), {}, (trace(0, 1, protocol=protocol),))
+        values[protocol] = column(one, "nDCG@2", "rerank", {"c0": case(0, requires=needs)}).value[0]
+    discount = 1 / np.log2(3)
+    assert values["rankwork"] == pytest.approx((1 + 3 * discount) / (3 + discount))
+    assert values["handbook"] == pytest.approx((1 + 7 * discount) / (7 + discount))
+    mixed = Outcomes("a", ("c0", "c1"), {}, (trace(0, 1), trace(1, 1, protocol="trec")))
+    with pytest.raises(InputError, match="the traces name two protocols, 'rankwork' and 'trec'"):
+        column(mixed, "RR", "rerank", {"c0": case(0), "c1": case(1)})
+
+
 def test_gold_that_was_not_valid_is_no_miss(tmp_path: Path) -> None:
     now = datetime(2026, 1, 1, tzinfo=UTC)
     old = {"time": now, "valid_until": now - timedelta(days=1)}

@@ -87,7 +87,8 @@ def _of_lists(measure: str, stage: str, traces: Sequence[Trace], cases: Mapping[
     empty = np.full(len(traces), np.nan)
     if not with_gold:
         raise InputError(f"{measure} of {stage}: no case has gold evidence; are the cases those of these traces?")
-    found = _audited(measure, _rankings(judged, stage, _cutoff(measure)), {name: cases[name] for name in with_gold})
+    gold = {name: cases[name] for name in with_gold}
+    found = _audited(measure, _rankings(judged, stage, _cutoff(measure)), gold, _protocol(traces))
     values = next(iter(found.results.values())).values if len(found.results) == 1 else found.result(measure).values
     at = {trace.case: place for place, trace in enumerate(traces)}
     places = [at[query] for query in found.queries]
@@ -96,13 +97,21 @@ def _of_lists(measure: str, stage: str, traces: Sequence[Trace], cases: Mapping[
     return Column(value, low, high)
 
 
-def _audited(measure: str, run: Rankings, cases: Mapping[str, Case]) -> Audit:
+def _protocol(traces: Sequence[Trace]) -> str:
+    """The one protocol of all traces. InputError for two."""
+    names = list(dict.fromkeys(trace.protocol for trace in traces))
+    if len(names) > 1:
+        raise InputError(f"the traces name two protocols, {names[0]!r} and {names[1]!r}: one scores a run")
+    return names[0]
+
+
+def _audited(measure: str, run: Rankings, cases: Mapping[str, Case], protocol: str) -> Audit:
     name, _, k = measure.partition("@")
     if name in _COVERAGE:
         needs = {case.id: [[each.id for each in need.any_of] for need in case.requires] for case in cases.values()}
-        return evidence_coverage(run, needs, int(k), order="input")
+        return evidence_coverage(run, needs, int(k), protocol=protocol, order="input")
     grades = {case.id: {each.id: each.grade for each in case.gold.values()} for case in cases.values()}
-    return audit(run, grades, [measure], order="input")
+    return audit(run, grades, [measure], protocol=protocol, order="input")
 
 
 def _cutoff(measure: str) -> int | None:
