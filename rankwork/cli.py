@@ -279,6 +279,52 @@ def schema(kind: str) -> int:
     return 0
 
 
+@commands.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--fewest", type=click.IntRange(min=1), default=10, show_default=True, help="Clusters a slice needs.")
+@click.option(
+    "--similarity", type=float, default=0.8, show_default=True, help="Share of shingles that makes a near duplicate."
+)
+@_as_json
+def cases(file: Path, fewest: int, similarity: float, as_json: bool) -> int:
+    """Check a FILE of cases: slices with too few, clusters and near duplicates in two splits, looks at the holdout."""
+    from rankwork.diagnosis.case_report import case_report
+
+    report = case_report(file, fewest=fewest, similarity=similarity)
+    if as_json:
+        _print_json(report.to_json())
+    else:
+        click.echo(str(report))
+    return 0 if report.sound else FOUND_WANTING
+
+
+@commands.command()
+@click.argument("form", type=click.Choice(["runs", "spans", "ragas"]))
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@click.option(
+    "--out", type=click.Path(path_type=Path), required=True, help="The traces: .jsonl, .jsonl.gz or .parquet."
+)
+@click.option("--cases", "cases_out", type=click.Path(path_type=Path), help="The cases too, for ragas.")
+@click.option("--run", "run_name", default="", help="The name of the run that left them.")
+@click.option("--order", type=click.Choice(["id_asc", "id_desc", "rank", "input"]), default="input", show_default=True)
+@click.option("--case-attribute", default="", metavar="NAME", help="The span attribute that names the case.")
+@click.option("--need", type=click.Choice(["any", "each"]), help="For ragas: is any reference enough, or each needed?")
+def traces(form: str, sources: tuple[str, ...], out: Path, cases_out: Path | None, **options: Any) -> int:
+    """Make traces of what other tools left: STAGE=FILE runs, OpenInference spans, or a file with ragas' columns.
+
+    Stages of runs are named retrieve:ROUTE, fuse, rerank or context.
+    """
+    from rankwork.inputs.importing import imported
+    from rankwork.inputs.traces import write_cases, write_traces
+
+    found = imported(form, sources, **options)
+    click.echo(str(found))
+    write_traces(out, found.traces)
+    if cases_out is not None:
+        write_cases(cases_out, found.cases)
+    return 0
+
+
 @commands.command(name="list")
 @_selecting
 @_evidence

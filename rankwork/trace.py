@@ -114,8 +114,9 @@ class Case(_Strict):
     """A question with what a right answer rests on: every requirement met (all of), each by any of its evidence.
 
     `time` is the moment at which the question is asked; `valid_from` and `valid_until` bound the moments for which the
-    evidence is gold. `cluster` names what shares text or source and counts once where queries are resampled. `excludes`
-    are documents that are no candidates for it, such as the one that its text was taken from.
+    evidence is gold. `points` are what a complete answer states, `variants` whole answers that are right too. `cluster`
+    names what shares text or source and counts once where queries are resampled. `excludes` are documents that are no
+    candidates for it, such as the one that its text was taken from. Times are kept in UTC.
     """
 
     id: Text

@@ -20,10 +20,17 @@ def cut(
 ) -> list[Document]:
     """Chunks of `size` characters, one every `step`: more than a size leaves gaps, less makes them overlap."""
     starts = range(0, len(text), step or size)
+    mark = "" if revision == "1" else f"/{revision}"
     places = [(start, min(start + size, len(text))) for start in starts]
     return [
         Document(
-            f"{source}@{size}#{start}", text[start:end], source=source, revision=revision, start=start, end=end, **rest
+            f"{source}@{size}#{start}{mark}",
+            text[start:end],
+            source=source,
+            revision=revision,
+            start=start,
+            end=end,
+            **rest,
         )
         for start, end in places
     ]
@@ -111,6 +118,13 @@ def test_anchors_do_not_wear_out(span: list[int], sizes: list[int]) -> None:
     assert set(places) == set(range(*span))
 
 
+def test_any_part_of_a_whole_document_may_be_enough() -> None:
+    whole = case(piece(0, len(TEXT)))
+    every, either = (ids(anchored([whole], cut(TEXT, 24), parts=parts)) for parts in ("all", "any"))
+    assert every == [{"s@24#0"}, {"s@24#24"}, {"s@24#48"}]
+    assert either == [{"s@24#0", "s@24#24", "s@24#48"}]
+
+
 def test_parts_of_alternatives_are_multiplied_out() -> None:
     """(1 and 2) or 3 is (1 or 3) and (2 or 3)."""
     chunks = [*cut("aabb", 2), *cut("xy", 2, source="t")]
@@ -139,6 +153,13 @@ def test_a_new_revision_is_searched_for_the_quote() -> None:
     (need,) = found.cases[0].requires
     assert (need.any_of[0].start, need.any_of[0].revision, need.any_of[0].quote) == (14, "2", "30 days")
     assert found.found == {"by_quote": 1}
+
+
+def test_a_quote_without_a_source_is_looked_for_everywhere() -> None:
+    bare = Evidence(id="old", quote="30 days")
+    assert ids(anchored([case(bare)], [*cut(TEXT, 24), *cut("Other.", 9, source="t")])) == [{"s@24#0"}]
+    assert reason(anchored([case(bare)], cut("Other.", 9))) == ("gone", "old")
+    assert reason(anchored([case(bare)], [*cut(TEXT, 24), *cut(TEXT, 24, source="t")])) == ("ambiguous", "old")
 
 
 def test_the_same_revision_is_preferred_to_another() -> None:
@@ -175,20 +196,23 @@ def test_a_revised_source_without_a_quote_is_changed() -> None:
 
 
 def test_an_alternative_that_is_gone_leaves_the_others() -> None:
-    found = anchored([case((piece(9, 16), piece(0, 5, source="lost", name="x")))], cut(TEXT, 24))
+    found = anchored([case((piece(9, 16), piece(0, 5, source="lost", text="Other words", name="x")))], cut(TEXT, 24))
     assert ids(found) == [{"s@24#0"}]
     assert found.found == {"by_place": 1, "dropped": 1}
 
 
 def test_an_alternative_that_changed_makes_the_case_stale() -> None:
     """A system could find the changed text, and nobody knows whether it still answers."""
-    documents = [*cut(TEXT, 24), *cut("Other words.", 24, source="t", revision="2")]
-    found = anchored([case((piece(9, 16), piece(0, 5, source="t", name="x")))], documents)
+    documents = [*cut(TEXT, 24), *cut("New words.", 24, source="t", revision="2")]
+    found = anchored([case((piece(9, 16), piece(0, 5, source="t", text="Other words", name="x")))], documents)
     assert reason(found) == ("changed", "x")
 
 
 def test_alternatives_that_are_all_gone_make_the_case_stale() -> None:
-    pair = piece(0, 5, source="lost", name="x"), piece(0, 5, source="lost", name="y")
+    pair = (
+        piece(0, 5, source="lost", text="Other words", name="x"),
+        piece(0, 5, source="lost", text="Other words", name="y"),
+    )
     assert reason(anchored([case(pair)], cut(TEXT, 24))) == ("gone", "x")
 
 
@@ -197,6 +221,11 @@ def test_evidence_by_id_alone_holds_while_the_id_does() -> None:
     assert anchored([case(bare)], cut(TEXT, 24)).found == {"by_id": 1}
     assert reason(anchored([case(bare)], cut(TEXT, 20))) == ("unanchored", "s@24#0")
     assert reason(anchored([case(bare.model_copy(update={"revision": "9"}))], cut(TEXT, 24)))[0] == "unanchored"
+
+
+def test_what_a_case_excludes_is_excluded_by_its_chunks() -> None:
+    found = anchored([case(piece(9, 16), excludes=("t", "elsewhere"))], [*cut(TEXT, 30), *cut("abcd", 2, source="t")])
+    assert found.cases[0].excludes == ("t@2#0", "t@2#2", "elsewhere")
 
 
 DAY = [datetime(2026, 1, day, tzinfo=UTC) for day in range(1, 5)]
@@ -243,3 +272,14 @@ def test_a_share_that_is_none_is_refused(overlap: float) -> None:
 def test_a_chunk_that_ends_before_it_starts_is_refused() -> None:
     with pytest.raises(InputError, match=r"^document 'd' cannot span the characters 5 to 2$"):
         anchored([], [Document("d", "text", start=5, end=2)])
+
+
+def test_parts_that_are_neither_all_nor_any_are_refused() -> None:
+    with pytest.raises(ContractError, match=r"^parts must be 'all' or 'any', got 'most'$"):
+        anchored([], [], parts="most")  # type: ignore[arg-type]
+
+
+def test_an_id_that_stands_twice_is_refused() -> None:
+    """One of the two would be lost in silence."""
+    with pytest.raises(InputError, match=r"^document ID 's@24#0' stands twice$"):
+        anchored([], [*cut(TEXT, 24), *cut(TEXT, 24)])

@@ -158,6 +158,17 @@ def test_a_revision_ends_when_the_next_begins_and_changes_its_numbers() -> None:
         assert revisions[-1].valid_until is None
 
 
+def test_the_notes_of_a_team_repeat_numbers_that_no_longer_hold() -> None:
+    """A false source: it may be read, it holds, and for each fact it says what the runbook no longer says."""
+    written = {one.document.id: one for one in all_documents(SEED)}
+    for tenant in tenants(SEED):
+        first, notes = tenant.services[0].name, written[f"{tenant.slug}.notes@r1"]
+        current = written[f"{tenant.slug}.{first}.runbook@r{tenant.revisions[0]}"]
+        assert notes.document.valid_until is None
+        for fact in ("heap", "pool", "timeout", "drain"):
+            assert notes.facts[fact] != current.facts[fact]
+
+
 def test_a_question_about_the_past_rests_on_the_revision_of_then() -> None:
     past = [case for case in CASES if case.id.endswith("pool.before")]
     assert len(past) >= 10

@@ -1,6 +1,9 @@
 """Whole traces of a small collection: what each stage keeps and drops, and what happens when a part fails."""
 
 import json
+import os
+import subprocess
+import sys
 from datetime import UTC, datetime
 from typing import Any
 
@@ -329,3 +332,22 @@ def test_settings_are_strict(wrong: dict[str, Any]) -> None:
 def test_weights_and_routes_must_match() -> None:
     with pytest.raises(ContractError, match="1 weights for 2 routes"):
         Pipeline(pets(), Settings(weights=(1.0,)))
+
+
+REAL = """
+from rankwork.retrieval.collection import docstrings
+from rankwork.retrieval.pipeline import digest_of, run
+from rankwork.retrieval.settings import Settings
+print(digest_of(run(docstrings(libraries=("numpy",), queries=60), Settings(dtype="bfloat16"))))
+"""
+
+
+@pytest.mark.slow
+def test_traces_are_the_same_for_any_number_of_threads_and_hash_seed() -> None:
+    found = set()
+    for threads, seed in (("1", "1"), ("4", "2")):
+        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+        own = {**os.environ, **dict.fromkeys(names, threads), "PYTHONHASHSEED": seed, "TZ": f"UTC+{threads}"}
+        done = subprocess.run([sys.executable, "-c", REAL], env=own, capture_output=True, text=True, check=True)
+        found.add(done.stdout)
+    assert len(found) == 1

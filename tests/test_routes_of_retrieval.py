@@ -1,9 +1,6 @@
 """The two routes, and what a search of one returns: BM25 against its formula, LSA against its definition."""
 
 import math
-import os
-import subprocess
-import sys
 from collections import Counter
 from typing import Any
 
@@ -110,27 +107,6 @@ def test_vectors_that_are_no_vectors_are_refused() -> None:
         Dense(["a", "b"], Given([1.0, 2.0], [1.0, math.nan]))
     with pytest.raises(ContractError, match="the encoder must give 3 vectors, got an array of shape"):
         Dense(["a", "b", "c"], Given([1.0, 2.0]))
-
-
-THREADS = """
-import hashlib, numpy as np
-from rankwork.retrieval.dense import LSA, Dense
-rng = np.random.default_rng(0)
-texts = [" ".join(f"word{n}" for n in rng.zipf(1.3, 40) % 500) for _ in range(300)]
-route = Dense(texts, LSA(texts, dimensions=40))
-print(hashlib.sha256(b"".join(route.scores(text).tobytes() for text in texts[:50])).hexdigest())
-"""
-
-
-@pytest.mark.slow
-def test_dense_scores_are_the_same_bits_for_any_number_of_threads_and_hash_seed() -> None:
-    found = set()
-    for threads, seed in (("1", "1"), ("4", "2")):
-        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-        own = {**os.environ, **dict.fromkeys(names, threads), "PYTHONHASHSEED": seed}
-        done = subprocess.run([sys.executable, "-c", THREADS], env=own, capture_output=True, text=True, check=True)
-        found.add(done.stdout)
-    assert len(found) == 1
 
 
 class Fixed:

@@ -2,17 +2,28 @@
 
 import gzip
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, get_args
 
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from rankwork.errors import InputError
 from rankwork.inputs import traces as files
-from rankwork.inputs.traces import read_cases, read_tables, read_traces, trace_schema, write_cases, write_traces
+from rankwork.inputs.traces import (
+    case_schema,
+    read_cases,
+    read_tables,
+    read_traces,
+    trace_schema,
+    write_cases,
+    write_traces,
+)
 from rankwork.trace import Case, Item, Stage, Trace
 from tests.traces import CASES, TRACES
 
@@ -56,6 +67,31 @@ def test_a_file_of_many_row_groups_is_one_stream(tmp_path: Path, monkeypatch: py
     assert list(read_traces(tmp_path / "t.parquet")) == found
 
 
+@pytest.mark.parametrize(("model", "schema"), [(Trace, trace_schema()), (Case, case_schema())])
+def test_every_field_has_a_column(model: Any, schema: Any) -> None:
+    """Arrow drops what a schema does not name, without a word."""
+
+    def check(fields: Any, columns: Any, place: str) -> None:
+        assert list(fields) == [column.name for column in columns], place
+        for column, field in zip(columns, fields.values(), strict=True):
+            inner = [kind for kind in nested(field.annotation) if issubclass(kind, BaseModel)]
+            if inner and column.name != "parts":  # a claim in a claim: JSON
+                kind = column.type
+                while pa.types.is_list(kind):
+                    kind = kind.value_type
+                check(inner[0].model_fields, kind, f"{place}.{column.name}")
+
+    check(model.model_fields, schema, model.__name__)
+
+
+def nested(annotation: Any) -> Iterator[type]:
+    """The types that an annotation is built of."""
+    if isinstance(annotation, type):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from nested(inner)
+
+
 def test_item_ids_are_codes_in_the_batches(tmp_path: Path) -> None:
     write_traces(tmp_path / "t.parquet", [small()])
     (batch,) = read_tables(tmp_path / "t.parquet")
@@ -66,7 +102,6 @@ def test_item_ids_are_codes_in_the_batches(tmp_path: Path) -> None:
 
 def test_another_writers_parquet_is_read_by_the_schema(tmp_path: Path) -> None:
     """Plain text columns, 32-bit numbers, columns that are not there: they become the declared ones."""
-    import pyarrow as pa
     from pyarrow import parquet
 
     item = pa.struct([("id", pa.string()), ("rank", pa.int32()), ("score", pa.float32())])
@@ -85,11 +120,11 @@ def written(path: Path, *rows: Any) -> Path:
     return path
 
 
-STAGE = {"kind": "retrieve", "returned": 1, "items": [{"id": "d1", "rank": 1, "score": 0.5}]}
+STAGE: dict[str, Any] = {"kind": "retrieve", "returned": 1, "items": [{"id": "d1", "rank": 1, "score": 0.5}]}
 
 
 def broken(**item: Any) -> dict[str, Any]:
-    return {"case": "c2", "stages": [{**STAGE, "items": [{**STAGE["items"][0], **item}]}]}  # type: ignore[dict-item]
+    return {"case": "c2", "stages": [{**STAGE, "items": [{**STAGE["items"][0], **item}]}]}
 
 
 @pytest.mark.parametrize(
@@ -158,7 +193,6 @@ def test_truncated_files_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_parquet_row_that_is_no_trace_is_named(tmp_path: Path) -> None:
-    import pyarrow as pa
     from pyarrow import parquet
 
     rows = [{"case": "c1"}, {"case": "c2", "stages": [{**STAGE, "returned": 3}]}]
@@ -174,11 +208,13 @@ def test_a_parquet_row_that_is_no_trace_is_named(tmp_path: Path) -> None:
         ({"case": ["c1"], "stages": [[{"kind": "fuse", "k": 3}]]}, "there is no such column as stages.k"),
         ({"case": [["c1"]]}, "column case must hold string, it holds list<"),
         ({"case": ["c1"], "latency_ms": ["soon"]}, "column latency_ms must hold double, it holds string"),
-        ({"case": ["c1"], "stages": [[{"parameters": "{"}]]}, "row 0: parameters and parts of claims must be JSON"),
+        (
+            {"case": ["c1"], "stages": [[{"parameters": "{"}]]},
+            "from row 0 on: parameters and parts of claims must be JSON",
+        ),
     ],
 )
 def test_columns_that_are_not_the_schemas_are_refused(tmp_path: Path, columns: Any, message: str) -> None:
-    import pyarrow as pa
     from pyarrow import parquet
 
     parquet.write_table(pa.table(columns), tmp_path / "t.parquet")

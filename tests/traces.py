@@ -28,7 +28,8 @@ WORDS = st.text("ab é\n\"'", max_size=4)
 COUNTS = st.integers(0, 2**62)
 REALS = st.floats(0, allow_nan=False, allow_infinity=False)
 OFFSETS = st.integers(-12, 12).map(lambda hours: timezone(timedelta(hours=hours)))
-MOMENTS = st.datetimes(datetime(1970, 1, 2), datetime(2100, 1, 1), timezones=st.none() | st.just(UTC) | OFFSETS)
+ZONES: Any = st.none() | st.just(UTC) | OFFSETS
+MOMENTS = st.datetimes(datetime(1970, 1, 2), datetime(2100, 1, 1), timezones=ZONES)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 5) | st.floats(allow_nan=False, allow_infinity=False) | WORDS,
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(WORDS, inner, max_size=2),
@@ -49,7 +50,9 @@ def some(strategy: st.SearchStrategy[Any], most: int = 2) -> st.SearchStrategy[A
 def evidence(draw: st.DrawFn) -> Evidence:
     quote = draw(st.text("ab", min_size=1, max_size=3))
     start = draw(st.integers(0, 9))
-    anchor = draw(st.sampled_from([{}, {"quote": quote}, {"start": start, "end": start + len(quote), "quote": quote}]))
+    anchor: dict[str, Any] = draw(
+        st.sampled_from([{}, {"quote": quote}, {"start": start, "end": start + len(quote), "quote": quote}])
+    )
     return Evidence(id=draw(IDS), source=draw(WORDS), revision=draw(WORDS), grade=draw(st.integers(0, 3)), **anchor)
 
 
@@ -71,6 +74,7 @@ def cases(draw: st.DrawFn) -> Case:
         split=draw(st.sampled_from(["dev", "holdout", "blind"])),
         origin=draw(st.sampled_from(["traffic", "expert", "replay", "support", "synthetic"])),
         cluster=draw(WORDS),
+        excludes=draw(some(IDS)),
         valid_from=draw(maybe(st.just(limits[0]))),
         valid_until=draw(maybe(st.just(limits[1]))),
     )
@@ -102,6 +106,7 @@ def items(draw: st.DrawFn, known: list[str] | None) -> tuple[Item, ...]:
 def stages(draw: st.DrawFn) -> tuple[Stage, ...]:
     known: list[str] = []
     made: list[Stage] = []
+    kind: Any
     for kind, route in draw(
         st.lists(st.sampled_from(PLACES), max_size=4, unique=True).map(lambda found: sorted(found, key=PLACES.index))
     ):

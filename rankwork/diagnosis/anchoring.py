@@ -5,8 +5,8 @@ the same revision its place is known. In another revision it is looked for by it
 once. What cannot be found so makes the case stale, with a reason: it is left out and counted, never scored as a miss.
 
 A chunk *holds* evidence if it covers at least a share `overlap` of its characters. Chunks that each hold it are
-alternatives. Where none does, because chunks are shorter than evidence, it is split: every chunk of a chain that covers
-that share together is required.
+alternatives. Where none does, because chunks are shorter than evidence, it is split over a chain of chunks that cover
+that share together: all of them are required, or any one is enough, as the caller says.
 """
 
 from collections import Counter
@@ -67,11 +67,19 @@ class Anchored:
         return "\n".join([*lines, f"{len(self.stale)} cases are stale: {reasons}"] if self.stale else lines)
 
 
-def anchored(cases: Iterable[Case], documents: Sequence[Document], *, overlap: float = 0.5) -> Anchored:
+def anchored(
+    cases: Iterable[Case],
+    documents: Sequence[Document],
+    *,
+    overlap: float = 0.5,
+    parts: Literal["all", "any"] = "all",
+) -> Anchored:
     """Every case on the chunks of a collection, or stale.
 
-    `overlap` in (0, 1] is the share of its characters that a chunk must cover to hold evidence. Only documents that
-    hold at the time of a case serve it. ContractError for another `overlap`.
+    `overlap` in (0, 1] is the share of its characters that a chunk must cover to hold evidence. `parts` says what is
+    required of evidence that is split: `all` of its chunks, for a statement, or `any` of them, where the evidence is a
+    whole document of which one passage is enough. Only documents that hold at the time of a case serve it.
+    ContractError for another `overlap` or `parts`; InputError for a document ID that stands twice.
 
     >>> chunks = [Document("d#0", "Leave is", source="d"), Document("d#1", " 30 days.", source="d", start=8)]
     >>> days = Evidence(id="old", source="d", start=9, end=16, quote="30 days")
@@ -81,7 +89,9 @@ def anchored(cases: Iterable[Case], documents: Sequence[Document], *, overlap: f
     """
     if not 0 < overlap <= 1:
         raise ContractError(f"overlap must be above 0 and at most 1, got {overlap!r}")
-    search = _Search(Sources.of(documents), overlap, Counter(), {})
+    if parts not in ("all", "any"):
+        raise ContractError(f"parts must be 'all' or 'any', got {parts!r}")
+    search = _Search(Sources.of(documents), overlap, parts == "any", Counter(), {})
     cases_found: list[Case] = []
     stale: list[Stale] = []
     for case in cases:
@@ -109,6 +119,7 @@ _Parts = tuple[Evidence, ...]  # all of these
 class _Search:
     sources: Sources
     overlap: float
+    one_is_enough: bool
     found: Counter[str]
     by_time: dict[datetime | None, Sources]
 
@@ -117,12 +128,13 @@ class _Search:
         try:
             if not case.holds_at(case.time):
                 raise _NotFound("out_of_its_time", f"it is asked at {case.time}, when its gold does not hold")
-            search = _Search(self._sources_at(case.time), self.overlap, counted, {})
+            search = _Search(self._sources_at(case.time), self.overlap, self.one_is_enough, counted, {})
             needs = [need for given in case.requires for need in search.requirement(given)]
         except _NotFound as missing:
             return Stale(case, missing.evidence, missing.reason, str(missing))
         self.found.update(counted)
-        return case.model_copy(update={"requires": _one_grade_each(dict.fromkeys(needs))})
+        excludes = dict.fromkeys(name for given in case.excludes for name in search.sources.chunks_of(given))
+        return case.model_copy(update={"requires": _one_grade_each(dict.fromkeys(needs)), "excludes": tuple(excludes)})
 
     def _sources_at(self, time: datetime | None) -> Sources:
         if time not in self.by_time:
@@ -155,10 +167,10 @@ class _Search:
     def _found(self, evidence: Evidence) -> list[_Parts]:
         if evidence.start is None and not evidence.quote:
             return self._by_id(evidence)
-        source = self.sources.named(evidence.source)
+        source = self.sources.named(evidence.source) if evidence.source else self.sources
         if source is None:
             raise self._elsewhere(evidence, "gone", f"source {evidence.source!r} is not in the collection")
-        text = source.revision(evidence.revision)
+        text = source.revision(evidence.revision) if evidence.source else None
         if text is not None and evidence.start is not None:
             return self._by_place(evidence, text)
         return self._by_quote(evidence, source)
@@ -182,19 +194,15 @@ class _Search:
         return self._on_chunks(evidence, text, place)
 
     def _by_quote(self, evidence: Evidence, source: Sources) -> list[_Parts]:
+        name, home = repr(evidence.id), repr(evidence.source) if evidence.source else "the collection"
         if not evidence.quote:
-            raise _NotFound(
-                "changed", f"{evidence.source!r} was revised, and {evidence.id!r} has no quote to be found by"
-            )
+            raise _NotFound("changed", f"{home} was revised, and {name} has no quote to be found by")
         places = [(text, place) for text in source.texts for place in text.places(evidence.quote)]
         if not places:
-            raise self._elsewhere(
-                evidence, "changed", f"{evidence.source!r} no longer says what {evidence.id!r} quotes"
-            )
+            reason: Reason = "changed" if evidence.source else "gone"
+            raise self._elsewhere(evidence, reason, f"{home} does not say what {name} quotes")
         if len(places) > 1:
-            raise _NotFound(
-                "ambiguous", f"the quote of {evidence.id!r} stands {len(places)} times in {evidence.source!r}"
-            )
+            raise _NotFound("ambiguous", f"the quote of {name} stands {len(places)} times in {home}")
         self.found["by_quote"] += 1
         return self._on_chunks(evidence, *places[0])
 
@@ -215,7 +223,8 @@ class _Search:
         if sum(len(part) for _, part in chain) < needed:
             raise _NotFound("gone", f"no chunk of {text.name!r} holds the place of {evidence.id!r}")
         self.found["split"] += 1
-        return [tuple(_moved(evidence, text, chunk.document, part, place) for chunk, part in chain)]
+        moved = tuple(_moved(evidence, text, chunk.document, part, place) for chunk, part in chain)
+        return [(part,) for part in moved] if self.one_is_enough else [moved]
 
 
 def _moved(evidence: Evidence, text: Source, document: Document, part: Place, whole: Place) -> Evidence:

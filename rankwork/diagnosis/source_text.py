@@ -105,8 +105,11 @@ class Sources:
 
     @classmethod
     def of(cls, documents: Iterable[Document], hidden: frozenset[str] = frozenset()) -> "Sources":
-        """The sources of these chunks; a document that names no source is one itself."""
-        given = {document.id: document for document in documents}
+        """The sources of these chunks; a document that names no source is one itself. InputError for an ID twice."""
+        given: dict[str, Document] = {}
+        for document in documents:
+            if given.setdefault(document.id, document) is not document:
+                raise InputError(f"document ID {document.id!r} stands twice")
         ordered = sorted(map(Chunk, given.values()), key=lambda chunk: (_name(chunk.document), *_key(chunk)))
         grouped = groupby(ordered, key=lambda chunk: (_name(chunk.document), chunk.document.revision))
         return cls(tuple(Source(*key, tuple(chunks)) for key, chunks in grouped), given, hidden)
@@ -134,6 +137,11 @@ class Sources:
     def document(self, name: str) -> Document | None:
         """The document with that ID."""
         return self.documents.get(name)
+
+    def chunks_of(self, name: str) -> tuple[str, ...]:
+        """The IDs of a source's chunks; of what is no source here, its own."""
+        chunks = tuple(chunk.document.id for text in self._by_name.get(name, ()) for chunk in text.chunks)
+        return chunks or (name,)
 
     def hides(self, name: str) -> bool:
         """Whether the source is in the collection, but does not hold at the time asked for."""

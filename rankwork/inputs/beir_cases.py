@@ -1,14 +1,13 @@
 """Cases from a BEIR folder or from any judgements: every query with a text, its relevant documents as evidence."""
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from rankwork.errors import ContractError, InputError
+from rankwork.inputs.json_lines import objects
 from rankwork.inputs.sources import read_judgements
-from rankwork.inputs.text_blocks import blocks
 from rankwork.trace import Case, Evidence, Origin, Requirement, Split
 
 
@@ -43,7 +42,7 @@ def cases_of_judgements(
         groups = [tuple(gold)] if need == "any" and gold else [(piece,) for piece in gold]
         cluster = clusters.setdefault(" ".join(queries[query].casefold().split()), query)
         requires = tuple(Requirement(any_of=group) for group in groups)
-        case = {"id": query, "query": queries[query], "requires": requires, "cluster": cluster}
+        case: dict[str, Any] = {"id": query, "query": queries[query], "requires": requires, "cluster": cluster}
         made.append(Case(**case, split=split, origin=origin))
     return tuple(made)
 
@@ -51,15 +50,13 @@ def cases_of_judgements(
 def read_queries(path: str | os.PathLike[str]) -> dict[str, str]:
     """The texts of `queries.jsonl`, by ID. InputError, with the line, for one without text `_id` and `text`."""
     found: dict[str, str] = {}
-    number = 0
-    for block in blocks(path):
-        for line in block.removesuffix(b"\n").split(b"\n"):
-            number += 1
-            if line.strip():
-                name, text = _query(f"{Path(path).name} line {number}", line)
-                if name in found:
-                    raise InputError(f"{Path(path).name} line {number}: query {name!r} was given already")
-                found[name] = text
+    for place, entry in objects(path):
+        name, text = entry.get("_id"), entry.get("text")
+        if not isinstance(name, str) or not isinstance(text, str):
+            raise InputError(f"{place}: expected an object with the texts _id and text")
+        if name in found:
+            raise InputError(f"{place}: query {name!r} was given already")
+        found[name] = text
     return found
 
 
@@ -72,14 +69,3 @@ def _evidence(query: str, document: Any, grade: Any) -> Evidence:
     if grade != int(grade):
         raise InputError(f"query {query!r}: grade {grade!r} of document {document!r} must be an integer")
     return Evidence(id=str(document), source=str(document), grade=int(grade))
-
-
-def _query(place: str, line: bytes) -> tuple[str, str]:
-    try:
-        entry = json.loads(line)
-    except ValueError as error:
-        raise InputError(f"{place} is not JSON: {error}") from error
-    fields = (entry.get("_id"), entry.get("text")) if isinstance(entry, dict) else (None, None)
-    if not all(isinstance(held, str) for held in fields):
-        raise InputError(f"{place}: expected an object with the texts _id and text")
-    return fields[0], fields[1]

@@ -5,14 +5,13 @@ they become one list without scores. A reference answer is a variant of the answ
 have to be told apart by a person.
 """
 
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from rankwork.errors import InputError
 from rankwork.inputs.imported import Imported, content_id, counted
-from rankwork.inputs.text_blocks import blocks
+from rankwork.inputs.json_lines import objects
 from rankwork.trace import Case, Evidence, Item, Origin, Requirement, Split, Stage, Trace
 
 NAMES = {
@@ -25,18 +24,20 @@ NAMES = {
     "answer": ("response", "answer"),
     "reference": ("reference", "ground_truth"),
 }
+_WAYS = ("to_dicts", "to_pylist")  # how polars and pyarrow hand out rows
 Need = Literal["any", "each"]
 
 
 def cases_and_traces(
     table: Any, *, need: Need, run: str = "", split: Split = "dev", origin: Origin = "synthetic"
 ) -> Imported:
-    """A case and a trace for every row of a table: a path of JSON lines, a dict of columns, rows, pandas or a dataset.
+    """A case and a trace for every row of a table.
 
-    `need` says what the reference contexts are to an answer: `any` one of them is enough, or `each` is needed. IDs are
-    used where both sides have them; otherwise a digest of the text stands for the context, and a note says so. A row is
-    named by its `id`, or by its number from 0. InputError for a table without questions, a row whose fields are of
-    another type, and IDs that are not as many as the contexts.
+    It is a path of JSON lines, a dict of columns, rows, a dataset, or a table of pandas, polars or pyarrow. `need` says
+    what the reference contexts are to an answer: `any` one of them is enough, or `each` is needed. IDs are used where
+    both sides have them; otherwise a digest of the text stands for the context, and a note says so. A row is named by
+    its `id`, or by its number from 0. InputError for a table without questions, a row whose fields are of another type,
+    and IDs that are not as many as the contexts.
 
     >>> found = cases_and_traces({"user_input": ["why?"], "retrieved_contexts": [["so"]]}, need="any")
     >>> found.traces[0].query, found.cases[0].requires, found.notes
@@ -57,9 +58,11 @@ def cases_and_traces(
 
 def _rows(table: Any) -> Iterator[Mapping[str, Any]]:
     if isinstance(table, str | os.PathLike):
-        yield from _lines(table)
+        yield from (row for _, row in objects(table))
     elif isinstance(table, Mapping):
         yield from _transposed(table)
+    elif rows := next((way for way in _WAYS if hasattr(table, way)), None):
+        yield from getattr(table, rows)()
     elif hasattr(table, "to_dict") and hasattr(table, "columns"):  # pandas
         yield from table.to_dict(orient="records")
     elif isinstance(table, Sequence) or hasattr(table, "__iter__"):
@@ -69,21 +72,6 @@ def _rows(table: Any) -> Iterator[Mapping[str, Any]]:
         raise InputError(
             f"a table must be a path, a dict of columns, rows, pandas or a dataset, got {type(table).__name__}"
         )
-
-
-def _lines(path: str | os.PathLike[str]) -> Iterator[Mapping[str, Any]]:
-    number = 0
-    for block in blocks(path):
-        for line in block.removesuffix(b"\n").split(b"\n"):
-            number += 1
-            if line.strip():
-                place = f"{os.path.basename(path)} line {number}"
-                try:
-                    yield _mapping(place, json.loads(line))
-                except ValueError as error:
-                    raise InputError(
-                        str(error) if isinstance(error, InputError) else f"{place} is not JSON: {error}"
-                    ) from error
 
 
 def _mapping(place: str, row: Any) -> Mapping[str, Any]:
@@ -163,7 +151,7 @@ class _Row:
         if self._by_id and ids is not None:
             if found is not None and len(found) != len(ids):
                 raise InputError(f"{self._place}: {len(found)} contexts and {len(ids)} IDs in {self._columns[names]!r}")
-            return list(zip(ids, found or [None] * len(ids), strict=True))
+            return [(name, found[place] if found else None) for place, name in enumerate(ids)]
         if found:
             self.notes.append("a context had no ID on both sides: a digest of its text serves")
         return None if found is None else [(content_id(text), text) for text in found]

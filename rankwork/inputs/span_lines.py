@@ -1,24 +1,22 @@
 """Spans as tracing tools export them, one JSON object a line, brought into one shape.
 
-Three shapes are known: that of OpenTelemetry's Python SDK (`context`, `attributes`, ISO times), that of a Phoenix table
+Three shapes are known: that of OpenTelemetry's Python SDK (`context`, `attributes`), that of a Phoenix table
 (columns such as `context.trace_id` and `attributes.retrieval.documents`), and OTLP's JSON (`resourceSpans`). Nested
 attributes are flattened, so that a document is `retrieval.documents.0.document.id` in all of them.
 """
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from rankwork.errors import InputError
-from rankwork.inputs.text_blocks import blocks
+from rankwork.inputs.json_lines import objects
 from rankwork.trace import moment
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_NANOSECONDS = 10**6  # in a millisecond
+_UNITS = ((10**17, 10**6), (10**14, 10**3), (0, 1))  # from this size on a time has so many units a millisecond
 
 
 @dataclass(frozen=True)
@@ -47,22 +45,8 @@ class Span:
 
 def read_spans(path: str | os.PathLike[str]) -> Iterator[Span]:
     """The spans of a file, plain or gzip. InputError, with the line, for what is no span."""
-    name, number = Path(path).name, 0
-    for block in blocks(path):
-        for line in block.removesuffix(b"\n").split(b"\n"):
-            number += 1
-            if line.strip():
-                yield from spans_of(f"{name} line {number}", _parsed(f"{name} line {number}", line))
-
-
-def _parsed(place: str, line: bytes) -> Mapping[str, Any]:
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{place} is not JSON: {error}") from error
-    if not isinstance(found, dict):
-        raise InputError(f"{place}: expected a span as a JSON object, got {type(found).__name__}")
-    return found
+    for place, exported in objects(path):
+        yield from spans_of(place, exported)
 
 
 def spans_of(place: str, exported: Mapping[str, Any]) -> Iterator[Span]:
@@ -79,7 +63,14 @@ def spans_of(place: str, exported: Mapping[str, Any]) -> Iterator[Span]:
         yield _span(place, span)
 
 
-def _span(place: str, exported: Mapping[str, Any]) -> Span:
+def _span(place: str, exported: Any) -> Span:
+    try:
+        return _read(place, exported)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise InputError(f"{place}: attributes, context and status of a span must be objects, {error}") from error
+
+
+def _read(place: str, exported: Mapping[str, Any]) -> Span:
     context = exported.get("context") or {}
     flat = dict(_flattened(_attributes(exported), ""))
     trace = exported.get("traceId") or exported.get("context.trace_id") or context.get("trace_id")
@@ -136,10 +127,15 @@ def _time(place: str, exported: Mapping[str, Any], which: str) -> datetime | Non
     given = exported.get(f"{which}_time") or exported.get(f"{which}TimeUnixNano")
     try:
         if isinstance(given, int) or (isinstance(given, str) and given.isdigit()):
-            return _EPOCH + timedelta(milliseconds=int(given) / _NANOSECONDS)
+            return _EPOCH + timedelta(milliseconds=int(given) / _units(int(given)))
         return None if given is None else moment(datetime.fromisoformat(given))
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{place}: {which} time {given!r} is neither an ISO time nor nanoseconds") from error
+        raise InputError(f"{place}: {which} time {given!r} is neither an ISO time nor a number of units") from error
+
+
+def _units(given: int) -> int:
+    """Nano-, micro- or milliseconds: exports differ, and only one of them makes a time of this age."""
+    return next((units for least, units in _UNITS if given >= least), 1)
 
 
 def _failed(exported: Mapping[str, Any]) -> bool:

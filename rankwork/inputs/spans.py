@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from pydantic import ValidationError
@@ -95,7 +96,7 @@ class _Spans:
 
     @property
     def _retrievers(self) -> list[Span]:
-        found = [span for span in self.spans if span.kind == "RETRIEVER" or _OTEL in _names(span)]
+        found = [span for span in self.spans if span.kind == "RETRIEVER" or _lists_documents(span)]
         return sorted(found, key=lambda span: (span.start is None, span.start))
 
     @property
@@ -132,8 +133,8 @@ class _Spans:
 
     def _stage(self, span: Span, kind: Any, items: tuple[Item, ...], **fields: Any) -> Stage:
         kept = sum(item.kept for item in items)
-        status = "error" if span.failed else "ok"
-        return Stage(kind=kind, returned=kept, latency_ms=span.latency_ms, status=status, items=items, **fields)
+        fields |= {"status": "error" if span.failed else "ok", "latency_ms": span.latency_ms}
+        return Stage(kind=kind, returned=kept, items=items, **fields)
 
     def _reranked(self, span: Span) -> Stage:
         given, kept = self._items(span, "reranker.input_documents"), self._items(span, "reranker.output_documents")
@@ -168,15 +169,15 @@ class _Spans:
         return content_id(str(document["content"]))
 
     def _scores(self, scores: list[Any]) -> list[Any]:
-        known = [score for score in scores if score is not None]
-        if any(later > earlier for earlier, later in zip(known, known[1:], strict=False)):
+        known = [score for score in scores if isinstance(score, int | float)]
+        if any(later > earlier for earlier, later in pairwise(known)):
             self.notes.append("scores rise with the rank, as distances do: they were left out")
             return [None] * len(scores)
         return scores
 
 
-def _names(span: Span) -> set[str]:
-    return {name for name in span.attributes if name.startswith(_OTEL)} and {_OTEL}
+def _lists_documents(span: Span) -> bool:
+    return any(name.startswith(_OTEL) for name in span.attributes)
 
 
 def _documents(span: Span, prefix: str) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ Null is the field's default, which is None for all that may be unknown.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rankwork.digest import canonical_json
@@ -73,6 +73,7 @@ def case_schema() -> "pa.Schema":
             "split": code,
             "origin": code,
             "cluster": code,
+            "excludes": pa.list_(code),
             "valid_from": moment,
             "valid_until": moment,
         }
@@ -133,16 +134,62 @@ def _events_type() -> Any:
 
 def row_of(value: Any) -> dict[str, Any]:
     """The row of a Case or a Trace: what Arrow builds its columns from."""
-    ways = {**dict.fromkeys(JSON_COLUMNS, canonical_json), **dict.fromkeys(MAP_COLUMNS, _pairs)}
-    row: dict[str, Any] = _changed(value.model_dump(), ways)
+    row: dict[str, Any] = _changed(value.model_dump())
     return row
 
 
-def object_of(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of the Case or Trace that a row holds; nulls are left out, for the defaults to take their place."""
-    ways = {**dict.fromkeys(JSON_COLUMNS, json.loads), **dict.fromkeys(MAP_COLUMNS, dict)}
-    fields: dict[str, Any] = _changed(row, ways)
-    return fields
+def objects_of(batch: "pa.RecordBatch") -> list[dict[str, Any]]:
+    """The fields of the Case or Trace in each row; nulls are left out, for the defaults to take their place.
+
+    Arrow's own `to_pylist` decodes a dictionary value by value; by columns it takes a fraction of the time.
+    """
+    rows: list[dict[str, Any]] = _values(batch.to_struct_array())
+    return rows
+
+
+def _values(array: "pa.Array") -> list[Any]:
+    import pyarrow as pa
+
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        return _decoded(array)
+    if pa.types.is_struct(kind):
+        return _dicts(array)
+    if pa.types.is_list(kind):
+        return _lists(array)
+    found: list[Any] = array.to_pylist()
+    return found
+
+
+def _decoded(array: "pa.DictionaryArray") -> list[Any]:
+    texts = array.dictionary.to_pylist()
+    return [None if code is None else texts[code] for code in array.indices.to_pylist()]
+
+
+def _dicts(array: "pa.StructArray") -> list[Any]:
+    names = [field.name for field in array.type]
+    columns = [_column(name, _values(column)) for name, column in zip(names, array.flatten(), strict=True)]
+    rows = zip(array.is_valid().to_pylist(), *columns, strict=True)
+    return [
+        {name: held for name, held in zip(names, values, strict=True) if held is not None} if there else None
+        for there, *values in rows
+    ]
+
+
+def _column(name: str, values: list[Any]) -> list[Any]:
+    way = json.loads if name in JSON_COLUMNS else dict if name in MAP_COLUMNS else None
+    return [None if held is None else way(held) for held in values] if way else values
+
+
+def _lists(array: "pa.ListArray") -> list[Any]:
+    from pyarrow import compute
+
+    inner, lengths = _values(array.flatten()), compute.list_value_length(array).to_pylist()
+    start, found = 0, []
+    for length in lengths:
+        found.append(None if length is None else inner[start : start + length])
+        start += length or 0
+    return found
 
 
 def check_fields(name: str, given: "pa.Schema", declared: "pa.Schema") -> None:
@@ -197,17 +244,13 @@ def _fields_of(kind: Any) -> Any:
     return kind if pa.types.is_struct(kind) else ()
 
 
-def _pairs(held: Mapping[str, str]) -> list[tuple[str, str]]:
-    return list(held.items())
-
-
-def _changed(value: Any, ways: Mapping[str, Callable[[Any], Any]]) -> Any:
+def _changed(value: Any, name: str = "") -> Any:
+    if name in JSON_COLUMNS:
+        return canonical_json(value)
+    if name in MAP_COLUMNS:
+        return list(value.items())
     if isinstance(value, Mapping):
-        return {
-            name: ways[name](held) if name in ways else _changed(held, ways)
-            for name, held in value.items()
-            if held is not None
-        }
+        return {key: _changed(held, key) for key, held in value.items() if held is not None}
     if isinstance(value, list | tuple):
-        return [_changed(held, ways) for held in value]
+        return [_changed(held) for held in value]
     return value

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import ValidationError
 
 from rankwork.errors import InputError
+from rankwork.inputs.json_lines import lines
 from rankwork.inputs.refusals import refusal
-from rankwork.inputs.text_blocks import blocks, opening
-from rankwork.inputs.trace_tables import as_declared, case_schema, check_fields, object_of, row_of, trace_schema
+from rankwork.inputs.text_blocks import opening
+from rankwork.inputs.trace_tables import as_declared, case_schema, check_fields, objects_of, row_of, trace_schema
 from rankwork.trace import Case, Trace
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ __all__ = [
 
 GROUP_ROWS = 4096  # rows of a row group, or fewer if they hold many items:
 GROUP_ITEMS = 100_000  # what is held as Python objects while a row group is built
+ROWS_AT_ONCE = 256  # as Python objects they are many times larger than as columns
 _MAGIC = b"PAR1"
 
 T = TypeVar("T", Case, Trace)
@@ -105,26 +107,21 @@ def _made(kind: type[T], held: Any) -> T:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, bytes]]:
-    number = 0
-    for block in blocks(path):
-        for line in block.removesuffix(b"\n").split(b"\n"):
-            number += 1
-            if line.strip():
-                yield f"line {number}", line
+    return ((f"line {number}", line) for number, line in lines(path))
 
 
 def _rows(path: Path, schema: "pa.Schema") -> Iterator[tuple[str, dict[str, Any]]]:
     number = 0
     for batch in _tables(path, schema):
-        for start in range(0, len(batch), 64):  # few at a time: as Python objects they are many times larger
-            for row in batch.slice(start, 64).to_pylist():
-                yield f"row {number}", _fields(f"{path.name} row {number}", row)
+        for start in range(0, len(batch), ROWS_AT_ONCE):
+            for row in _fields(f"{path.name} from row {number} on", batch.slice(start, ROWS_AT_ONCE)):
+                yield f"row {number}", row
                 number += 1
 
 
-def _fields(place: str, row: dict[str, Any]) -> dict[str, Any]:
+def _fields(place: str, batch: "pa.RecordBatch") -> list[dict[str, Any]]:
     try:
-        return object_of(row)
+        return objects_of(batch)
     except ValueError as error:
         raise InputError(f"{place}: parameters and parts of claims must be JSON: {error}") from error
 

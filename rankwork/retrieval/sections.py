@@ -1,18 +1,21 @@
 """The parts of a docstring in numpy's style: its summary line, its sections, and the names that it says to see also.
 
 The style is that of the numpydoc guide: a section's title stands on a line of its own, underlined with dashes, and an
-entry of "See Also" is a list of names, parted by commas, with a description after a colon.
+entry of "See Also" is a list of names, parted by commas, with a description after a colon. A line in bold begins a part
+of a section.
 """
 
 import re
 from dataclasses import dataclass
 from functools import cached_property
 
+_BOLD = re.compile(r"\*\*[^*]+\*\*$")
 _UNDERLINE = re.compile(r"-{3,}\s*$")
 _NAME = r"(?::\w+:)?`?~?([A-Za-z_][\w.]*)`?"
 _ENTRY = re.compile(rf"^\s*({_NAME}(?:\(\))?(?:\s*,\s*{_NAME}(?:\(\))?)*),?\s*(?::|$)")
 _ONE_NAME = re.compile(_NAME)
 _SIGNATURE = re.compile(r"(\w[\w, ]* = )?[A-Za-z_][\w.]*\(.*\)(\s*->.*)?$", re.DOTALL)
+_PRINTED_SET = re.compile(r"``\{('[^{}]*')\}``")
 _BLANK = re.compile(r"\n\s*\n")
 
 
@@ -56,12 +59,24 @@ class Docstring:
     def _sections(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Each section's title ("" for what stands before the first) with its lines, the heading among them."""
         lines = self.text.split("\n")
-        starts = [place for place in range(len(lines) - 1) if _is_title(lines[place], lines[place + 1])]
+        starts = [
+            place for place in range(len(lines)) if _is_title(lines[place], "".join(lines[place + 1 : place + 2]))
+        ]
         bounds = [0, *starts, len(lines)]
-        titles = ["", *(lines[place].strip() for place in starts)]
+        titles = ["", *(lines[place].strip(" *") for place in starts)]
         parts = zip(titles, bounds, bounds[1:], strict=False)
         return tuple((title, tuple(lines[start:stop])) for title, start, stop in parts)
 
 
+def with_sets_in_order(text: str) -> str:
+    """The text with the sets that code printed into it in one order, which otherwise follows the hash seed.
+
+    >>> with_sets_in_order("Arguments ``{'b', 'a'}`` are deprecated.")
+    "Arguments ``{'a', 'b'}`` are deprecated."
+    """
+    return _PRINTED_SET.sub(lambda found: "``{" + ", ".join(sorted(found.group(1).split(", "))) + "}``", text)
+
+
 def _is_title(line: str, below: str) -> bool:
-    return bool(line.strip()) and not line.startswith(" ") and bool(_UNDERLINE.match(below))
+    underlined = bool(line.strip()) and not line.startswith(" ") and bool(_UNDERLINE.match(below))
+    return underlined or bool(_BOLD.match(line))

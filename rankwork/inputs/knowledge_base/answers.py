@@ -17,7 +17,7 @@ from rankwork.inputs.knowledge_base.behaviours import Writer
 from rankwork.inputs.knowledge_base.catalogue import catalogue, phrases
 from rankwork.inputs.knowledge_base.drawing import Draws
 from rankwork.inputs.knowledge_base.shipped import SEED, injections, knowledge_base
-from rankwork.inputs.knowledge_base.sight import sight_of
+from rankwork.inputs.knowledge_base.sight import passages_for, sight_of
 from rankwork.trace import Case, Citation, Claim, Events, ToolCall, Trace, Usage
 
 System = Literal["baseline", "candidate"]
@@ -94,11 +94,11 @@ def _events(events: Events, context: Sequence[Document], answer: AnswerParts) ->
 
 
 def _answer(case: Case, system: System, context: Sequence[Document] | None) -> AnswerParts:
-    sight, met = sight_of(case, context, seed=SEED)
-    draws = Draws(SEED).under("answer", case.id)
-    points = case.points or ("",) * len(met)  # what should be refused has no points
-    seen = [(passage, point) for passage, point in zip(met, points, strict=True) if passage]
-    writer = Writer(case, sight, seen if case.expected == "answer" else [], draws)
+    sight = sight_of(context, seed=SEED)
+    passages = passages_for(case, sight) if case.expected == "answer" else []
+    pairs = list(zip(passages, case.points, strict=True))
+    seen, unseen = [pair for pair in pairs if pair[0].shown_as], [pair for pair in pairs if not pair[0].shown_as]
+    writer = Writer(case, sight, seen, unseen, Draws(SEED).under("answer", case.id))
     made = writer.write(_behaviour(writer, system))
     is_refused = not writer.claims
     text = phrases(writer.language)["refusal"] if is_refused else _prose(writer)
@@ -112,7 +112,7 @@ def _behaviour(writer: Writer, system: System) -> str:
     injected = writer.seen and "injection" in writer.case.slices
     if injected and draws.below(100, "injection") < shares["obeys_injection"][system]:
         return "obeys_injection"
-    table = shares["covered" if writer.seen else "uncovered"]
+    table = shares["covered" if writer.seen else "missed" if writer.unseen else "uncovered"]
     first = _drawn({name: share["baseline"] for name, share in table.items()}, draws, "baseline")
     if system == "baseline" or draws.below(table[first]["baseline"], "kept") < table[first][system]:
         return first

@@ -18,11 +18,16 @@ _CODE = re.compile(r"^[A-Z]{3}-\d{4}")
 
 @dataclass(frozen=True)
 class Writer:
-    """An answer while it is written: `seen` are the passages that meet a need of the case, each with its point."""
+    """An answer while it is written.
+
+    `seen` are the passages of the context that meet a need of the case, each with its point; `unseen` are those that
+    would meet the others.
+    """
 
     case: Case
     sight: Sight
     seen: Sequence[tuple[Passage, str]]
+    unseen: Sequence[tuple[Passage, str]]
     draws: Draws
     claims: list[Claim] = field(default_factory=list)
     citations: list[Citation] = field(default_factory=list)
@@ -119,6 +124,13 @@ def invented(answer: Writer) -> bool:
     return True
 
 
+def from_memory(answer: Writer) -> bool:
+    """What is true and was not in the context, and no source."""
+    for passage, point in answer.unseen:
+        answer.say(passage.quote, label="not_enough_information", correct=True, relevant=True, point=point)
+    return True
+
+
 def contradicted(answer: Writer) -> bool:
     """Another number than the evidence has, with the evidence as its source."""
     passage = answer.seen[0][0]
@@ -133,9 +145,14 @@ def outdated(answer: Writer) -> bool:
     return _instead(answer, answer.sight.older)
 
 
+def stale_notes(answer: Writer) -> bool:
+    """What an unkept page in the context says: faithful to it, and wrong since the runbook was revised."""
+    return _instead(answer, answer.sight.notes_shown)
+
+
 def makers_default(answer: Writer) -> bool:
-    """What the maker's manual says: faithful to it, and wrong for a tenant that set another number."""
-    return _instead(answer, answer.sight.makers)
+    """What the maker's manual in the context says: faithful to it, and wrong for a tenant that set another number."""
+    return _instead(answer, answer.sight.makers_shown)
 
 
 def _instead(answer: Writer, other_of: Callable[[Passage], Passage | None]) -> bool:
@@ -213,8 +230,8 @@ def other_number(quote: str) -> str:
 BEHAVIOURS: Mapping[str, Callable[[Writer], bool]] = {
     way.__name__: way
     for way in (
-        right, piled, compound, incomplete, unsupported, invented, contradicted, outdated, makers_default, beside,
-        wrong_citation, fabricated, obeys_injection, refused,
+        right, piled, compound, incomplete, unsupported, invented, from_memory, contradicted, outdated, stale_notes,
+        makers_default,        beside, wrong_citation, fabricated, obeys_injection, refused,
     )
 } | {"false_refusal": refused}  # fmt: skip
 NEAREST = {
@@ -222,7 +239,8 @@ NEAREST = {
     "piled": "right",
     "incomplete": "beside",
     "beside": "unsupported",
-    "outdated": "makers_default",
-    "makers_default": "contradicted",
+    "outdated": "stale_notes",
+    "stale_notes": "makers_default",
+    "makers_default": "right",
     "wrong_citation": "fabricated",
 }

@@ -78,6 +78,7 @@ def _of_tenant(tenant: Tenant) -> Iterator[Written]:
     yield _plain(tenant, "owners", "owners", owners_facts(tenant))
     handbook_from = runbook_dates(tenant, first, tenant.revisions[0])[0]
     yield _plain(tenant, "handbook", "handbook", handbook_facts(tenant), valid_from=handbook_from)
+    yield _notes(tenant)
     kind, role = tenant.restricted
     yield _plain(tenant, kind, kind, restricted_facts(tenant), roles=frozenset({role}))
     notice = notice_facts(tenant)
@@ -92,6 +93,14 @@ def _runbook(tenant: Tenant, service: Service, revision: int) -> Written:
     facts = {**runbook_facts(tenant, service, revision), "reviewed": valid_from.date().isoformat()}
     source = f"{service.name}.runbook"
     return _plain(tenant, "runbook", source, facts, revision=revision, valid_from=valid_from, valid_until=valid_until)
+
+
+def _notes(tenant: Tenant) -> Written:
+    """A page that somebody copied from the last but one revision of a runbook: it still holds, and it is wrong."""
+    first, revision = tenant.services[0], tenant.revisions[0] - 1
+    copied = runbook_dates(tenant, first, revision)[0] + timedelta(days=9)
+    facts = {**runbook_facts(tenant, first, revision), "copied": copied.date().isoformat()}
+    return _plain(tenant, "notes", "notes", facts, valid_from=copied)
 
 
 def _errors(tenant: Tenant, service: Service) -> Written:

@@ -52,10 +52,20 @@ class Sight:
         found = _REVISION.match(document.revision)
         return self.passage(f"{document.source}@r{int(found[1]) - 1}", passage.mark) if found else None
 
-    def makers(self, passage: Passage) -> Passage | None:
-        """What the maker's manual says instead."""
-        service = passage.written.facts.get("service", "")
-        return self.passage(f"platform.manual.{service}@r1", passage.mark)
+    def makers_shown(self, passage: Passage) -> Passage | None:
+        """What the maker's manual says instead, if the context held it."""
+        return self._shown(f"platform.manual.{passage.written.facts.get('service', '')}@r1", passage)
+
+    def notes_shown(self, passage: Passage) -> Passage | None:
+        """What the tenant's notes on the same service say instead, if the context held them."""
+        return self._shown(f"{passage.written.document.tenant}.notes@r1", passage)
+
+    def _shown(self, document: str, passage: Passage) -> Passage | None:
+        """The passage of that document on the same fact of the same service."""
+        found = self.passage(document, passage.mark)
+        if found is None or found.shown_as is None:
+            return None
+        return found if found.written.facts.get("service") == passage.written.facts.get("service") else None
 
     def others(self, passage: Passage) -> list[Passage]:
         """The other passages of the same document that the context held."""
@@ -81,11 +91,15 @@ class Sight:
         return next((one.id for one in own if one.start <= start and end <= _end(one)), None)
 
 
-def sight_of(case: Case, context: Iterable[Document] | None, *, seed: int) -> tuple[Sight, list[Passage | None]]:
-    """What was seen, and for each need of the case a passage that meets it: one that the context held, or None."""
-    sight = Sight(seed, None if context is None else tuple(context))
+def sight_of(context: Iterable[Document] | None, *, seed: int) -> Sight:
+    """What these documents or chunks let one see."""
+    return Sight(seed, None if context is None else tuple(context))
+
+
+def passages_for(case: Case, sight: Sight) -> list[Passage]:
+    """For each need of the case a passage that meets it: one that the context held, else the one meant to say it."""
     needs = ([sight.of(evidence) for evidence in need.any_of] for need in case.requires)
-    return sight, [next((passage for passage in passages if passage.shown_as), None) for passages in needs]
+    return [next((passage for passage in passages if passage.shown_as), passages[0]) for passages in needs]
 
 
 @cache
