@@ -9,7 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from rankwork import audit
 from rankwork.decision.gate import Gate, gate
 from rankwork.decision.outcomes import Column, Outcomes, of_traces
 from rankwork.decision.page import page_of
@@ -589,3 +592,21 @@ def test_a_rechunked_candidate_has_gold_of_its_own(tmp_path: Path) -> None:
 def test_cases_that_ask_something_else_are_refused(candidates: list[Case], message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
         decided(tmp_path, f"rules: [{RULE}]", system([1] * 20), system([1] * 20), candidate_cases=candidates)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=9), st.integers(1, 9), st.sets(st.integers(0, 8)))
+def test_a_stage_is_looked_at_no_deeper_than_the_measure_and_nothing_is_lost(
+    levels: list[int], k: int, gold: set[int]
+) -> None:
+    """The same numbers as an audit of the whole list."""
+    scores = {f"d{place}": float(level) for place, level in enumerate(sorted(levels, reverse=True))}
+    needs = (Requirement(any_of=tuple(Evidence(id=f"d{place}") for place in gold | {0})),)
+    one = Outcomes("a", ("c0",), {}, (trace(0, 1, stages=(stage(dict(scores), "retrieve", route="bm25"),)),))
+    for name in (f"R@{k}", f"nDCG@{k}", f"RR@{k}", "AP"):
+        found = column(one, name, "retrieve:bm25", {"c0": case(0, requires=needs)})
+        whole = audit({"c0": scores}, {"c0": {f"d{place}": 1 for place in gold | {0}}}, name, order="input")
+        values = whole.result(name).values
+        assert (found.value[0], found.low[0], found.high[0]) == pytest.approx(
+            (values.contract[0], values.min[0], values.max[0])
+        )

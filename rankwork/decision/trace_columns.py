@@ -119,12 +119,13 @@ def _cutoff(measure: str) -> int | None:
 
 
 def _ranked(stage: Stage | None, cutoff: int | None) -> Sequence[Item]:
-    """What the stage returned; below it, what only a tie kept out of it, where the measure looks no deeper."""
-    if stage is None:
-        return ()
+    """What the stage returned, no deeper than the measure looks, and what only a tie kept out of that."""
+    kept = stage.kept if stage else ()
+    if stage is None or cutoff is None or cutoff > len(kept):
+        return kept
     tied = [item for item in stage.items if item.drop_reason == "tie_cut" and item.score is not None]
-    looks_no_deeper = cutoff is not None and cutoff <= stage.returned
-    return [*stage.kept, *tied] if looks_no_deeper else stage.kept
+    last = kept[cutoff - 1].score
+    return [*kept[:cutoff], *(item for item in (*kept[cutoff:], *tied) if item.score == last and last is not None)]
 
 
 def _rankings(traces: Sequence[Trace], stage: str, cutoff: int | None) -> Rankings:
