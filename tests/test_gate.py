@@ -579,6 +579,15 @@ def test_a_rechunked_candidate_has_gold_of_its_own(tmp_path: Path) -> None:
     assert (alike.comparisons[0].baseline, alike.comparisons[0].candidate) == (1.0, 1.0)
 
 
+def test_gold_of_other_chunks_is_no_miss(tmp_path: Path) -> None:
+    """Chunked in another way and judged by the old IDs, any candidate would look bad: that is refused."""
+    before, after = system([1] * 20, snapshot={"chunker": "500"}), system([1] * 20, snapshot={"chunker": "240"})
+    with pytest.raises(InputError, match=r"line 5 \(rules.0.measure\): the chunker changed from '500' to '240'"):
+        decided(tmp_path, f"rules: [{RULE}]", before, after)
+    assert decided(tmp_path, f"rules: [{RULE}]", before, after, candidate_cases=cases(20)).decision == "hold"
+    assert decided(tmp_path, "rules: [{measure: latency_ms}]", before, after).decision == "hold"
+
+
 @pytest.mark.parametrize(
     ("candidates", "message"),
     [

@@ -17,6 +17,7 @@ import numpy as np
 from rankwork.decision import slices
 from rankwork.decision.outcomes import Column, Outcomes, cases_by_id, of_traces, read_outcomes
 from rankwork.decision.policy import Policy
+from rankwork.decision.quantities import QUANTITIES
 from rankwork.decision.slices import Members
 from rankwork.decision.trace_columns import column, is_stale
 from rankwork.errors import ContractError, InputError
@@ -64,6 +65,8 @@ class Pair:
         key = (measure, stage)
         if key not in self._columns:
             try:
+                if stage is not None and measure not in QUANTITIES:
+                    self._check_gold()
                 one = _column(self.baseline, measure, stage, self.cases)
                 two = _column(self.candidate, measure, stage, self.candidate_cases)
                 if one.unit != two.unit and one.known.any() and two.known.any():
@@ -73,6 +76,18 @@ class Pair:
                 raise InputError(f"{self.policy.place(*place)}: {error}") from None
             self._columns[key] = one, two
         return self._columns[key]
+
+    def _check_gold(self) -> None:
+        """Refuse gold with the baseline's IDs for a candidate that was chunked in another way: all would be missed."""
+        if self.candidate_cases is not self.cases or not (self.baseline.traces and self.candidate.traces):
+            return
+        before, after = self.baseline.traces[0], self.candidate.traces[0]
+        old, new = (trace.snapshot.get("chunker") for trace in (before, after))
+        if old != new and after.unit == "chunk":
+            raise InputError(
+                f"the chunker changed from {old!r} to {new!r}: the gold may have other IDs in {self.candidate.name}; "
+                f"give the cases as they stand there too (candidate_cases, --candidate-cases)"
+            )
 
     def slices(self, names: Sequence[str], *place: Any) -> dict[str, Members]:
         """The members of each slice. InputError, with the policy's place, for a slice that matches nothing."""

@@ -80,7 +80,8 @@ def verdict(
     Nothing changed, in 40 queries and in 400:
 
     >>> print(verdict([0.0] * 40, margin=0.01, alpha=0.05))
-    inconclusive: 0 of 40 clusters differ, fewer than 10, and drops in up to 7.22% of them could cost .07216, margin .01
+    inconclusive: 0 of 40 clusters differ, fewer than 10, and drops in up to 7.22% of them could cost 0.07216,
+    margin 0.01
     >>> verdict([0.0] * 400, margin=0.01, alpha=0.05).word
     'equivalent'
     """
@@ -170,7 +171,7 @@ def _p(p: float | None) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.4g}".removeprefix("0")
+    return f"{value:.4g}"
 
 
 def _signed(value: float) -> str:
