@@ -10,7 +10,8 @@ from rankwork.decision.telling import HEAD, LIMITS_HEAD, json_of, limit_row, row
 
 _STYLE = """
 body{font:16px/1.45 system-ui,sans-serif;color:#333;max-width:90rem;margin:2rem auto;padding:0 1rem}
-table{border-collapse:collapse;font-size:.85rem;margin:1rem 0;display:block;overflow-x:auto}td,th{padding:.3rem .6rem;text-align:left;
+table{border-collapse:collapse;font-size:.85rem;margin:1rem 0;display:block;overflow-x:auto}
+td,th{padding:.3rem .6rem;text-align:left;
 border-bottom:1px solid #ddd;vertical-align:middle;white-space:nowrap}h1{margin-bottom:.2rem}
 .release{color:#08519c}.hold{color:#8a5a00}.reject{color:#a50f15}svg{display:block}
 """.strip().replace("\n", "")
