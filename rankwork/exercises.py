@@ -4,6 +4,7 @@ The right answers are computed here by the library, so that they cannot drift fr
 `tests/test_exercises.py`, where the tests run them.
 """
 
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import factorial, isclose, perm
@@ -15,6 +16,8 @@ from rankwork.contract.certificate import certify
 from rankwork.contract.checks import SIX, Ranker, Rows, run_checks
 from rankwork.contract.reference import rank
 from rankwork.contract.ties import boundary, recall_range
+from rankwork.decision.near_duplicates import near_duplicate
+from rankwork.decision.quantiles import minimum, quantile
 from rankwork.decision.verdicts import verdict
 from rankwork.engines import engine
 from rankwork.engines.layers import agreement, contract, layers
@@ -31,6 +34,8 @@ from rankwork.rankings import Rankings
 from rankwork.retrieval.fusion import rrf
 from rankwork.retrieval.fusion_intervals import fused_intervals
 from rankwork.retrieval.routes import Several
+from rankwork.statistics import minimum_values
+from rankwork.trace import Case as Question
 
 NOT_ANSWERED, RIGHT, WRONG = "not answered yet", "right", "not right yet"
 
@@ -236,6 +241,23 @@ def _better_by_ties_alone(answer: tuple[Any, Any, Any]) -> bool:
     return found.word == "better" and found.tie_proof is False
 
 
+def _values_for_p999(answer: Any) -> bool:
+    return _same_number(answer, minimum_values(0.999))
+
+
+def _told_only_without_the_stopped(answer: tuple[Iterable[float], int]) -> bool:
+    """Whether P95 of those that ended can be told, and P95 of all lies among the stopped."""
+    values, stopped = list(answer[0]), operator.index(answer[1])
+    ended, every = quantile(values, 0.95), quantile(values, 0.95, stopped=stopped)
+    return ended.value is not None and every.n >= minimum(0.95) and every.value is None
+
+
+def _two_questions_apart(answer: tuple[str, str]) -> bool:
+    """Whether one set takes both, and neither is taken where the other is held out."""
+    one, other = (Question(id=name, query=text) for name, text in zip("ab", answer, strict=True))
+    return near_duplicate(one, [other]) is None and near_duplicate(one, [other], numbers_count=False) is not None
+
+
 def _lost_by_the_highest_index(answer: tuple[Any, int, int]) -> bool:
     """Whether blocks in the order (maximum descending, index descending) lose one of the top k."""
     scores, k, size = answer
@@ -289,6 +311,9 @@ EXERCISES: Mapping[str, Exercise] = {
     "09.1": Exercise("a number of queries, such as 100", _fewest_unchanged),
     "09.2": Exercise("(differences, clusters), such as ([0.5, -0.5], ['a', 'b'])", _better_by_query_alone),
     "09.3": Exercise("(differences, lowest, highest), such as ([0.5], [0.0], [1.0])", _better_by_ties_alone),
+    "10.1": Exercise("a number of values", _values_for_p999),
+    "10.2": Exercise("(values, stopped), such as ([12.0, 30.0], 1)", _told_only_without_the_stopped),
+    "10.3": Exercise("a pair of texts, such as ('Who may sign?', 'How do I sign?')", _two_questions_apart),
     "11.1": Exercise("(scores, k, size), such as ([3, 1, 2], 1, 2)", _lost_by_the_highest_index),
     "11.2": Exercise("(scores, indices), such as ([3, 1, 2], [0, 2])", _breaks_only_tied),
     "11.3": Exercise("a number of scores", _block_of_a_million),

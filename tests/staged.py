@@ -43,9 +43,7 @@ def drawn(count: int, seed: int = 0, **options: Any) -> tuple[list[Case], list[T
 def without_reasons(trace: Trace) -> Trace:
     """The same trace with no reason written down."""
     stages = [
-        stage.model_copy(
-            update={"items": tuple(item.model_copy(update={"drop_reason": None}) for item in stage.items)}
-        )
+        stage.model_copy(update={"items": tuple(item.model_copy(update={"drop_reason": None}) for item in stage.items)})
         for stage in trace.stages
     ]
     return trace.model_copy(update={"stages": tuple(stages)})

@@ -43,9 +43,11 @@ class BatchFunnel:
     in_prompt: tuple[bool | None, ...]
 
     @classmethod
-    def of(cls, columns: TraceColumns, gold: Gold, k: int | None, protocol: Protocol) -> "BatchFunnel":
-        """Follow the gold through all stages."""
-        walk = _Walk(columns, gold, k, protocol)
+    def of(
+        cls, columns: TraceColumns, gold: Gold, k: int | None, protocol: Protocol, *, independent: bool = False
+    ) -> "BatchFunnel":
+        """Follow the gold through all stages; `independent` says that the reranker reads no score of the fusion."""
+        walk = _Walk(columns, gold, k, protocol, independent)
         for stage in walk.stages:
             walk.enter(stage)
         walk.finish()
@@ -56,40 +58,39 @@ class BatchFunnel:
     def followed(self, corpus: Corpus | None, answers: tuple[AnswerFacts, ...], frames: Sequence[Frame]) -> Followed:
         """What is kept of the batch for its diagnosis."""
         gold = self.gold
-        stages = (
-            FollowedStage.of(stage.columns, stage.track, gold, self.columns.ids, corpus) for stage in self.stages
-        )
+        stages = (FollowedStage.of(stage.columns, stage.track, gold, self.columns.ids, corpus) for stage in self.stages)
         places: tuple[Any, ...] = ()
         if corpus:
             asked = [(Identity(tenant=frame.identity[0], role=frame.identity[1]), frame.time) for frame in frames]
             traces = gold.trace.tolist()
             places = tuple(corpus.place(piece, *asked[t]) for piece, t in zip(gold.evidence, traces, strict=True))
-        return Followed(
-            self.columns.cases, gold.trace, gold.evidence, tuple(stages), self.in_prompt, answers, places
-        )
+        return Followed(self.columns.cases, gold.trace, gold.evidence, tuple(stages), self.in_prompt, answers, places)
 
 
 class _Walk:
     """The gold on its way: the IDs that it goes by, what still holds it, and what ties have left open so far."""
 
-    def __init__(self, columns: TraceColumns, gold: Gold, k: int | None, protocol: Protocol) -> None:
+    def __init__(self, columns: TraceColumns, gold: Gold, k: int | None, protocol: Protocol, independent: bool) -> None:
+        self.independent = independent
         self.columns, self.gold, self.k, self.protocol = columns, gold, k, protocol
         self.stages = stages_of(columns)
         self.codes = gold.code
         self.reachable = np.ones(len(gold), bool)
         self.ran = np.zeros(len(gold), bool)
         self.upstream = Upstream.nothing(len(columns))
+        self.routes_of_fusion: list[tuple[StageColumns, Track, Candidates]] = []
         self.routes: list[tuple[StageColumns, Track, Candidates]] = []
         self.done: list[BatchStage] = []
         exponential = protocol.gain == "exponential"
-        self.gains: Floats = (2.0**gold.grade - 1) if exponential else gold.grade.astype(np.float64)
+        grade = gold.grade.astype(np.float64)
+        self.gains: Floats = 2.0**grade - 1 if exponential else grade
 
     def enter(self, stage: StageColumns) -> None:
         """Measure a stage and go on behind it."""
         if stage.kind != "retrieve" and self.routes:
             self._leave_routes()
         found = track(stage, self.gold, self.codes, len(self.columns.ids))
-        cut = candidates(stage, self.gold, found, self.reachable, self.k)
+        cut = candidates(stage, self.gold, found, self.reachable, self.k, self._given(stage))
         fused = self._fused(stage) if stage.kind == "fuse" else None
         if fused is not None:  # its routes show all that it could have kept
             cut = replace(cut, depth=np.where(fused.clear, -1, cut.depth))
@@ -101,17 +102,31 @@ class _Walk:
             return
         self._leave(stage, found, cut, fused)
 
+    def _given(self, stage: StageColumns) -> Ints | None:
+        """How many items the stage before handed on; None for a route, and for a fusion of several."""
+        if stage.kind in ("retrieve", "fuse"):
+            return None
+        given = np.zeros(len(self.columns), np.int64)
+        for before in self.done:
+            if before.columns.kind != "retrieve" or len(self.routes_of_fusion) == 1:
+                given[before.columns.stages.trace] = before.columns.stages.returned
+            else:
+                given[before.columns.stages.trace] = WHOLE
+        return given[stage.stages.trace]
+
     def _own(self, stage: StageColumns, cut: Candidates) -> list[tuple[str, StageValues]]:
         values = list(stage_values(cut, self.protocol))
         return [*values, *coverage_values(cut, self.gold, stage.stages.trace)]
 
     def _fused(self, stage: StageColumns) -> FusedRanks:
         routes = [(route, self._whole(route, found, cut)) for route, found, cut in self.routes_of_fusion]
-        return fused_ranks(stage, routes, self.gold, self.codes, len(self.columns.ids))
+        return fused_ranks(stage, routes, self.gold, self.codes, len(self.columns.ids), self._window(stage))
 
     def _whole(self, stage: StageColumns, found: Track, cut: Candidates) -> Candidates:
         everything = np.ones(len(self.gold), bool)
-        return cut if self.k is None else candidates(stage, self.gold, found, everything, None)
+        if self.k is None:
+            return cut
+        return candidates(stage, self.gold, found, everything, None, self._given(stage))
 
     def _inherited(
         self, stage: StageColumns, name: str, own: StageValues, cut: Candidates, fused: FusedRanks | None
@@ -130,7 +145,7 @@ class _Walk:
             self._leave_routes()
 
     def _leave_routes(self) -> None:
-        """Gold is reachable if any route kept it; behind a single route its ties are open, behind several a fusion's."""
+        """Gold is reachable if any route kept it. Behind one route its own ties are open, behind several a fusion's."""
         self.routes_of_fusion, self.routes = self.routes, []
         count = np.zeros(len(self.columns), np.int64)
         kept = np.zeros(len(self.gold), bool)
@@ -149,7 +164,7 @@ class _Walk:
         window, before = self._window(stage), self.upstream
         whole_list = self._whole(stage, found, cut)
         if fused is not None:
-            before = _behind_fusion(stage, before, fused, window)
+            before = _behind_fusion(stage, before, fused, independent=self.independent)
             whole_list = replace(whole_list, depth=np.where(fused.clear, -1, whole_list.depth))
         self.upstream = after(stage, whole_list, before, window)
         self.codes = np.where(found.rank > 0, found.code, self.codes)
@@ -164,10 +179,10 @@ class _Walk:
         return window[stage.stages.trace]
 
 
-def _behind_fusion(stage: StageColumns, before: Upstream, fused: FusedRanks, window: Ints) -> Upstream:
+def _behind_fusion(stage: StageColumns, before: Upstream, fused: FusedRanks, *, independent: bool) -> Upstream:
     """What routes leave open of what a fusion hands on: its whole list, or a window of it."""
     traces, settled, in_order = stage.stages.trace, before.settled.copy(), before.in_order.copy()
-    settled[traces] = np.where(window >= stage.stages.returned, fused.members, fused.point)
+    settled[traces] = fused.members if independent else fused.scores
     in_order[traces] = fused.point
     return Upstream(settled, in_order)
 

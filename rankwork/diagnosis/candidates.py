@@ -1,18 +1,20 @@
 """The list that a stage cut: what it kept, and below it what it says it left out for its rank, with the ties that show.
 
-Dropped items that carry a score show what tied with the last kept one. Where none are listed and the stage did not
-return all there was, its last tie group may go on out of sight.
+Dropped items that carry a score show what tied with the last kept one: a stage lists what it looked at, so where it
+lists anything below its cut, it is taken to list all that tied there. Where it lists nothing more and did not return
+all there was, its last tie group may go on out of sight.
 """
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from rankwork.diagnosis.gold import Gold
-from rankwork.diagnosis.tracking import ABOVE, DROPPED_BY_RANK, NO_SCORE, StageColumns, Track, sides
 from rankwork.diagnosis.trace_columns import Bools, Ints
-from rankwork.measures.joining import Joined
+from rankwork.diagnosis.tracking import ABOVE, BELOW, DROPPED_BY_RANK, NO_SCORE, TIED, StageColumns, Track, sides
+from rankwork.measures.joining import Boundaries, Joined
 from rankwork.rankings import Judgements, Rankings
 
 WHOLE = 2**30  # a cutoff beyond every list: the stage declared none
@@ -28,7 +30,14 @@ class Reachable(Joined):
     def unretrieved(self, queries: Bools, every_judged: bool) -> Ints:
         """The judgement rows of these queries whose document was not retrieved and could have been."""
         rows = super().unretrieved(queries, every_judged)
-        return rows[self.reachable[rows]]
+        return np.asarray(rows[self.reachable[rows]])
+
+    def boundaries(self, k: int | Ints) -> Boundaries:
+        """As of any join; a stage can have returned nothing in all of the traces."""
+        if len(self.run):
+            return super().boundaries(k)
+        none = np.zeros(len(self.judgements.queries), np.int64)
+        return Boundaries(none, none, none, none)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +61,13 @@ class Candidates:
     reachable: Bools
 
 
-def candidates(stage: StageColumns, gold: Gold, found: Track, reachable: Bools, k: int | None) -> Candidates:
-    """What the stage cut at `k`, or at its own cutoff; `reachable` [gold] is what it was given."""
+def candidates(
+    stage: StageColumns, gold: Gold, found: Track, reachable: Bools, k: int | None, given: Ints | None = None
+) -> Candidates:
+    """What the stage cut at `k`, or at its own cutoff; `reachable` [gold] is what it was given.
+
+    `given` [n] is how many items it was given: one that lists them all hides none.
+    """
     returned, asked = stage.stages.returned, _cutoffs(stage, k)
     items, rows = stage.items, _rows_in_order(stage, asked)
     count = np.bincount(items.of[rows], minlength=len(returned))
@@ -64,8 +78,12 @@ def candidates(stage: StageColumns, gold: Gold, found: Track, reachable: Bools, 
     run = Rankings(tuple(map(str, range(len(returned)))), offsets, _NO_NAMES, items.id[rows], score)
     where = np.full(len(items.id) + 1, -1, np.int64)
     where[rows] = np.arange(len(rows))
+    reachable = reachable & ~_left_out(stage, found)
     joined, hit_of_gold = _joined(run, stage, gold, found, reachable, where[found.item])
     cut = ~stage.stages.complete & ((stage.stages.requested == 0) | (returned >= stage.stages.requested))
+    if given is not None:
+        cut &= np.diff(stage.stages.start) < given
+    cut &= ~_lists_all_tied(stage)
     at, listed = np.maximum(hit_of_gold, 0), hit_of_gold >= 0
     any_hit = len(joined.hit_row) > 0
     return Candidates(
@@ -105,6 +123,23 @@ def _rows_in_order(stage: StageColumns, asked: Ints) -> Ints:
     return rows[np.lexsort((items.rank[rows], key, items.of[rows]))]
 
 
+def _lists_all_tied(stage: StageColumns) -> Bools:
+    """Whether a stage says how many documents tied with its last one were left out (`tied_at_cut`), and lists them."""
+    declared = [
+        json.loads(text).get("tied_at_cut") if "tied_at_cut" in text else None for text in stage.stages.parameters.words
+    ]
+    said = np.array([number if isinstance(number, int) else -1 for number in [*declared, None]])
+    tied = ~stage.items.kept & (sides(stage) == TIED)
+    listed = np.bincount(stage.items.of[tied], minlength=len(stage.stages.trace))
+    return np.asarray(said[stage.stages.parameters.codes] == listed)
+
+
+def _left_out(stage: StageColumns, found: Track) -> Bools:
+    """The gold that the stage lists as left out for another reason than a tie, so that no cut hides it."""
+    by_rank = np.array([word in _BY_RANK for word in stage.items.reason.words] + [True])
+    return np.asarray(found.dropped & (~by_rank[found.reason] | (found.side == BELOW) | (found.side == ABOVE)))
+
+
 def _joined(
     run: Rankings, stage: StageColumns, gold: Gold, found: Track, reachable: Bools, at: Ints
 ) -> tuple[Reachable, Ints]:
@@ -140,5 +175,3 @@ def _joined(
     hits = np.full(len(gold), -1, np.int64)
     hits[own[listed]] = np.searchsorted(hit_row, at[own][listed])
     return joined, hits
-
-

@@ -110,13 +110,13 @@ def _levels(columns: TraceColumns) -> Ints:
     later = ~stages.kind.where("retrieve")
     running = np.cumsum(later)
     first = np.searchsorted(stages.trace, stages.trace)
-    before = running[first] - later[first]
+    before: Ints = running[first] - later[first]
     return np.asarray(running - before, np.int64)
 
 
 def _unknown(words: Coded, known: tuple[str, ...]) -> Bools:
-    strange = [place for place, word in enumerate(words.words) if word not in known]
-    return np.isin(words.codes, strange) if strange else np.zeros(len(words.codes), bool)
+    strange = np.array([word not in known for word in words.words] + [False])
+    return np.asarray(strange[words.codes])
 
 
 def _marked(columns: TraceColumns, traces: Ints) -> Bools:
@@ -129,10 +129,10 @@ def _refuse(columns: TraceColumns, trace: int) -> None:
     from pydantic import ValidationError
 
     from rankwork.inputs.refusals import refusal
-    from rankwork.inputs.trace_tables import object_of
+    from rankwork.inputs.trace_tables import objects_of
 
     try:
-        Trace.model_validate(object_of(columns.batch.slice(trace, 1).to_pylist()[0]))
+        Trace.model_validate(objects_of(columns.batch.slice(trace, 1))[0])
     except ValidationError as error:
         raise InputError(f"trace of case {columns.cases[trace]!r}: {refusal(error)}") from error
     raise InputError(f"trace of case {columns.cases[trace]!r} contradicts itself")

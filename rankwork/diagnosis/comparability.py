@@ -1,4 +1,4 @@
-"""Whether traces may be compared at all: same question, identity, data time and protocol, before any number is given."""
+"""Whether traces may be compared at all: same question, identity, data time and protocol, before any number."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from rankwork.diagnosis.tracking import ABOVE, BELOW, NO_SCORE, TIED
@@ -87,7 +88,7 @@ class AnswerFacts:
     authorised: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Facts:
     """All that is known of one piece of evidence in one trace.
 
@@ -101,7 +102,7 @@ class Facts:
     in_prompt: bool | None = None
     answer: AnswerFacts = field(default_factory=AnswerFacts)
 
-    @property
+    @cached_property
     def routes(self) -> tuple[Standing, ...]:
         """The stages that retrieve."""
         return tuple(standing for standing in self.standings if standing.kind == "retrieve")
@@ -110,12 +111,12 @@ class Facts:
         """The stage of a kind other than `retrieve`; None where it did not run."""
         return next((standing for standing in self.standings if standing.kind == kind), None)
 
-    @property
+    @cached_property
     def found_by(self) -> tuple[Standing, ...]:
         """The routes that kept it."""
         return tuple(standing for standing in self.routes if standing.rank is not None)
 
-    @property
+    @cached_property
     def lost_at(self) -> str | None:
         """The kind of stage that did not hand it on (`prompt` after the context), None for one that arrived."""
         if self.routes and not self.found_by:

@@ -6,7 +6,7 @@ What is kept grows with the gold and with the traces, not with their items.
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,45 +44,56 @@ class FollowedStage:
     def of(cls, stage: StageColumns, found: Track, gold: Gold, ids: Any, corpus: Corpus | None) -> "FollowedStage":
         """What remains of a stage and of the gold's track in it."""
         stages = stage.stages
+        in_context, is_route = stage.kind == "context", stage.kind == "retrieve"
         return cls(
-            stage.name,
-            stage.kind,
-            _narrow(stage.number),
-            *map(_narrow, (stages.requested, stages.returned, stages.window, np.diff(stages.start))),
-            _slim(stages.status),
-            _slim(stages.parameters),
-            _narrow(found.rank),
-            found.dropped,
-            Coded(found.reason.astype(np.int8), stage.items.reason.words),  # type: ignore[arg-type]
-            found.denied,
-            found.side.astype(np.int8),  # type: ignore[arg-type]
-            _source_kept(stage, gold) if stage.kind == "context" else _narrow(np.full(len(gold), -1)),
-            _strangers(stage, found, gold, ids, corpus) if corpus and stage.kind == "retrieve" else {},
+            name=stage.name,
+            kind=stage.kind,
+            number=_narrow(stage.number),
+            requested=_narrow(stages.requested),
+            returned=_narrow(stages.returned),
+            window=_narrow(stages.window),
+            listed=_narrow(np.diff(stages.start)),
+            status=_slim(stages.status),
+            parameters=_slim(stages.parameters),
+            rank=_narrow(found.rank),
+            dropped=found.dropped,
+            reason=Coded(_narrow(found.reason), stage.items.reason.words),
+            denied=found.denied,
+            side=_narrow(found.side),
+            source_kept=_source_kept(stage, gold) if in_context else _narrow(np.full(len(gold), -1)),
+            other_ids=_strangers(stage, found, gold, ids, corpus) if corpus and is_route else {},
         )
 
-    def standing(self, piece: int, trace: int) -> Standing | None:
-        """The standing of a piece of gold here; None where its trace did not run the stage."""
-        row = int(self.number[trace])
-        if row < 0:
-            return None
-        kept = int(self.source_kept[piece])
-        return Standing(
-            self.name,
-            self.kind,
-            int(self.rank[piece]) or None,
-            bool(self.dropped[piece]),
-            self.reason.text(piece),
-            bool(self.denied[piece]),
-            int(self.side[piece]),
-            int(self.requested[row]) or None,
-            int(self.returned[row]),
-            int(self.window[row]) or None,
-            int(self.listed[row]),
-            self.status.text(row) or "ok",
-            _parameters(self.parameters.text(row)),
-            None if kept < 0 else kept,
-            self.other_ids.get(piece, ()),
-        )
+    def standings(self, pieces: Ints, traces: Ints) -> Iterator[Standing | None]:
+        """The standing of some pieces of gold here, each of its trace; None where that did not run the stage."""
+        rows = self.number[traces]
+        columns = (self.rank, self.dropped, self.reason.codes, self.denied, self.side, self.source_kept)
+        of_piece = zip(pieces.tolist(), rows.tolist(), *(column[pieces].tolist() for column in columns), strict=True)
+        did = self._did
+        reasons = (*self.reason.words, None)
+        for piece, row, rank, dropped, reason, denied, side, kept in of_piece:
+            if row < 0:
+                yield None
+                continue
+            yield Standing(
+                self.name,
+                self.kind,
+                rank or None,
+                dropped,
+                reasons[reason],
+                denied,
+                side,
+                *(*did[row], kept if kept >= 0 else None, self.other_ids.get(piece, ())),
+            )
+
+    @cached_property
+    def _did(self) -> list[tuple[Any, ...]]:
+        """What the stage did for each of its traces: asked, returned, window, listed, status, parameters."""
+        numbers = (self.requested.tolist(), self.returned.tolist(), self.window.tolist(), self.listed.tolist())
+        states = (*self.status.words, "ok")
+        parameters: list[Mapping[str, Any]] = [*map(json.loads, self.parameters.words), {}]
+        words = zip(*numbers, self.status.codes.tolist(), self.parameters.codes.tolist(), strict=True)
+        return [(k or None, n, w or None, listed, states[s], parameters[p]) for k, n, w, listed, s, p in words]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,44 +111,35 @@ class Followed:
     def __len__(self) -> int:
         return len(self.trace)
 
-    def facts(self) -> Iterator[Facts]:
-        """The facts of each piece of gold."""
-        for piece in range(len(self)):
-            yield self.facts_of(piece)
-
-    def facts_of(self, piece: int) -> Facts:
-        """The facts of one piece of gold."""
-        trace = int(self.trace[piece])
-        standings = (stage.standing(piece, trace) for stage in self.stages)
-        return Facts(
-            self.cases[trace],
-            self.evidence[piece].id,
-            tuple(standing for standing in standings if standing is not None),
-            self.places[piece] if self.places else None,
-            self.in_prompt[piece] if self.in_prompt else None,
-            self.answers[trace] if self.answers else NO_ANSWER,
-        )
+    def facts(self, pieces: Ints | None = None) -> Iterator[Facts]:
+        """The facts of each piece of gold, or of some."""
+        chosen = np.arange(len(self)) if pieces is None else pieces
+        traces = self.trace[chosen]
+        columns = [stage.standings(chosen, traces) for stage in self.stages]
+        rows = zip(*columns, strict=True) if columns else iter([()] * len(chosen))
+        for piece, trace, standings in zip(chosen.tolist(), traces.tolist(), rows, strict=True):
+            yield Facts(
+                self.cases[trace],
+                self.evidence[piece].id,
+                tuple(standing for standing in standings if standing is not None),
+                self.places[piece] if self.places else None,
+                self.in_prompt[piece] if self.in_prompt else None,
+                self.answers[trace] if self.answers else NO_ANSWER,
+            )
 
 
 NO_ANSWER = AnswerFacts()
 
 
-@cache
-def _parameters(text: str | None) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = json.loads(text) if text else {}
-    return found
-
-
-def _narrow(values: Any) -> Ints:
-    narrow: Ints = np.asarray(values).astype(np.int32)  # type: ignore[assignment]
-    return narrow
+def _narrow(values: Any) -> Any:
+    return np.asarray(values).astype(np.int32)
 
 
 def _slim(coded: Coded) -> Coded:
     return Coded(_narrow(coded.codes), coded.words)
 
 
-def _source_kept(stage: StageColumns, gold: Gold) -> Ints:
+def _source_kept(stage: StageColumns, gold: Gold) -> Any:
     """For each piece of gold how many items of its source the stage kept, -1 where the sources are not known."""
     items = stage.items
     code_of = {word: code for code, word in enumerate(items.source.words)}
@@ -154,9 +156,7 @@ def _source_kept(stage: StageColumns, gold: Gold) -> Ints:
     return _narrow(np.where(known, counts[at], -1))
 
 
-def _strangers(
-    stage: StageColumns, found: Track, gold: Gold, ids: Any, corpus: Corpus
-) -> dict[int, tuple[str, ...]]:
+def _strangers(stage: StageColumns, found: Track, gold: Gold, ids: Any, corpus: Corpus) -> dict[int, tuple[str, ...]]:
     """For gold that a route lacks: IDs that it returned from the same source and that no document bears."""
     items, start = stage.items, stage.stages.start
     known: dict[int, bool] = {}

@@ -46,7 +46,7 @@ class Funnel:
     """What `funnel` found.
 
     `table` holds the means of the stages, `losses` the counts of gold evidence, `leaks` what was where it must not be.
-    `missing` are cases without a trace, `stale` cases asked when their gold does not hold: both are counted, not scored.
+    `missing` are cases without a trace, `stale` those asked when their gold does not hold: counted, not scored.
     """
 
     cases: Mapping[str, Case]
@@ -76,9 +76,9 @@ class Funnel:
         for part in self.followed:
             if case in part.cases:
                 wanted = part.cases.index(case)
-                for piece in np.flatnonzero(part.trace == wanted).tolist():
-                    if part.evidence[piece].id == evidence:
-                        return diagnose(part.facts_of(piece))
+                for facts in part.facts(np.flatnonzero(part.trace == wanted)):
+                    if facts.evidence == evidence:
+                        return diagnose(facts)
         raise ContractError(f"there is no gold evidence {evidence!r} of a case {case!r} that was scored")
 
     @property
@@ -121,12 +121,15 @@ def funnel(
     collection: Collection | None = None,
     k: int | None = None,
     leaks: bool = True,
+    independent: bool = False,
 ) -> Funnel:
     """Follow the gold evidence of `cases` through the stages of `traces`, of one run.
 
     Both are objects or the path of a file (JSON lines or parquet, `rankwork.inputs.traces`). `k` cuts every stage for
     its measures; None takes each stage's own cut. With the `collection`, the diagnosis also knows what is in the corpus
     and who may read it; without it such questions are answered from what was written down, or left unknown.
+    `independent` declares that the reranker scores a document by itself and the query alone, as a cross-encoder does:
+    then it inherits nothing where it was given the same documents.
 
     InputError for a trace that contradicts itself, that names no case, another question, identity or time than its
     case, or another protocol, run or snapshot than the traces before it; ContractError for a k below 1.
@@ -146,7 +149,7 @@ def funnel(
         raise ContractError(f"k must be an integer of at least 1, got {k!r}")
     known = _cases(cases)
     corpus = Corpus(collection) if collection else None
-    builder = _Builder(known, corpus, k, leaks)
+    builder = _Builder(known, corpus, k, leaks, independent)
     for batch in _batches(traces):
         builder.add(batch)
     return builder.finished()
@@ -174,13 +177,16 @@ def _batches(traces: Traces) -> "Iterator[pa.RecordBatch]":
     from rankwork.inputs.traces import read_tables, read_traces
 
     path = Path(traces)
-    return read_tables(path) if opening(path, 4) == b"PAR1" else batches_of(read_traces(path))
+    return read_tables(path) if opening(path, 4).startswith(b"PAR1") else batches_of(read_traces(path))
 
 
 class _Builder:
     """Batch after batch of a run, until the funnel is finished."""
 
-    def __init__(self, cases: dict[str, Case], corpus: Corpus | None, k: int | None, leaks: bool) -> None:
+    def __init__(
+        self, cases: dict[str, Case], corpus: Corpus | None, k: int | None, leaks: bool, independent: bool
+    ) -> None:
+        self.independent = independent
         self.cases, self.corpus, self.k, self.with_leaks = cases, corpus, k, leaks
         self.frames: dict[str, Frame] = {}
         self.run: str | None = None
@@ -252,7 +258,7 @@ class _Builder:
         if not len(columns) or self.protocol is None:
             return
         gold = Gold.of(columns, self.cases)
-        batch = BatchFunnel.of(columns, gold, self.k, self.protocol)
+        batch = BatchFunnel.of(columns, gold, self.k, self.protocol, independent=self.independent)
         slices = {case: self.cases[case].slices for case in columns.cases}
         members = members_of(self.table.slices, slices, columns.cases)
         for stage in batch.stages:

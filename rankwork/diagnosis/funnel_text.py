@@ -27,9 +27,7 @@ def text_of(funnel: "Funnel", *, sentences: int = SENTENCES) -> str:
 
 def stage_lines(funnel: "Funnel") -> list[str]:
     """A line for each stage and measure: observed, its own tie range, and the range it inherited."""
-    rows = [
-        _row(mean) for stage in funnel.table.stages for name in _SHOWN for mean in [funnel.table.mean(stage, name)]
-    ]
+    rows = [_row(mean) for stage in funnel.table.stages for name in _SHOWN for mean in [funnel.table.mean(stage, name)]]
     return aligned([_HEAD, *rows])
 
 
@@ -41,7 +39,9 @@ def loss_lines(funnel: "Funnel") -> list[str]:
         if entered:
             reasons = [(count, why) for (name, at, why), count in losses.lost.items() if (name, at) == (ALL, step)]
             why = ", ".join(f"{reason} {count}" for count, reason in sorted(reasons, key=lambda row: (-row[0], row[1])))
-            lines.append(f"{step}: {losses.survived(step)} of {entered} pieces of gold handed on" + f"; {why}" * bool(why))
+            lines.append(
+                f"{step}: {losses.survived(step)} of {entered} pieces of gold handed on" + f"; {why}" * bool(why)
+            )
     return lines
 
 

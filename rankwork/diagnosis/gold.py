@@ -47,17 +47,17 @@ class Gold:
                 pairs += [(row, len(need_trace)) for row in dict.fromkeys(wanted)]
                 need_trace.append(trace)
                 empty.append(not wanted)
-        evidence = tuple(row[2] for row in rows)
+        pieces = tuple(row[2] for row in rows)
         return cls(
             trace=_ints([row[0] for row in rows]),
             number=_ints([row[1] for row in rows]),
-            code=columns.codes_of([piece.id for piece in evidence]),
-            grade=_ints([piece.grade for piece in evidence]),
+            code=columns.codes_of([piece.id for piece in pieces]),
+            grade=_ints([piece.grade for piece in pieces]),
             need_row=_ints([pair[0] for pair in pairs]),
             need=_ints([pair[1] for pair in pairs]),
             need_trace=_ints(need_trace),
             empty_need=np.array(empty, bool),
-            evidence=evidence,
+            evidence=pieces,
         )
 
     def __len__(self) -> int:

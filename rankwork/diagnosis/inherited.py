@@ -4,7 +4,8 @@ A route inherits nothing. Reciprocal rank fusion inherits the ties of its routes
 rank of its group, and the last group of a cut list goes on out of sight. Each fused document so has a lowest and a
 highest score, and with them a best and a worst rank; measures that can only rise as gold moves up are bounded by those.
 What reranks or assembles inherits a point if no such order changes what it was given, and is unknown otherwise: nobody
-knows the score of a document that it never saw. Bounds are sound, and need not be attained.
+knows the score of a document that it never saw. A reranker is taken to read the scores of the fusion too, unless its
+scores are declared to be of the document and the query alone. Bounds are sound, and need not be attained.
 """
 
 import json
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwork.diagnosis.candidates import Candidates
+from rankwork.diagnosis.candidates import WHOLE, Candidates
 from rankwork.diagnosis.gold import Gold
 from rankwork.diagnosis.stage_measures import BY_RETURNED, COMPLETE, COVERAGE, StageValues
 from rankwork.diagnosis.trace_columns import Bools, Floats, Ints
@@ -77,37 +78,47 @@ def after(stage: StageColumns, found: Candidates, before: Upstream, window: Ints
 class FusedRanks:
     """The best and the worst rank [gold] that the ties of the routes allow, `NEVER` for out of reach.
 
-    `known` [n]: the fusion could be computed again, and gave the scores that are on record. `members` [n]: it keeps the
-    same items, whatever the ties. `point` [n]: its routes leave nothing open. `clear` [n]: nothing that it left out has
-    the score of the last that it kept.
+    `known` [n]: the fusion could be computed again, and gave the scores that are on record. `members` [n]: its first
+    `window` items are the same, whatever the ties; `scores` [n]: and have the same scores. `point` [n]: its routes
+    leave nothing open at all. `clear` [n]: nothing that it left out has the score of the last that it kept.
     """
 
     best: Floats
     worst: Floats
     known: Bools
     members: Bools
+    scores: Bools
     point: Bools
     clear: Bools
 
 
 def fused_ranks(
-    fused: StageColumns, routes: Sequence[tuple[StageColumns, Candidates]], gold: Gold, codes: Ints, width: int
+    fused: StageColumns,
+    routes: Sequence[tuple[StageColumns, Candidates]],
+    gold: Gold,
+    codes: Ints,
+    width: int,
+    window: Ints,
 ) -> FusedRanks:
     """The ranks of gold in a reciprocal rank fusion, over all orders of its routes' ties.
 
-    `codes` are the gold's IDs, `width` the number of IDs in the batch.
+    `codes` are the gold's IDs, `width` the number of IDs in the batch, `window` [n] how many items go on.
     """
     rule = _Rule(fused)
     entries = _entries(fused, routes, rule, width)
     traces = len(fused.stages.trace)
     known = rule.known & entries.agrees
-    members = _apart(fused, entries, width, entries.low, entries.high, entries.unseen)
-    clear = _apart(fused, entries, width, entries.score, entries.score, np.zeros(traces))
+    everything = np.full(traces, WHOLE)
+    clear = _apart(entries, _first(fused, entries, width, everything), entries.score, entries.score, np.zeros(traces))
+    first = _first(fused, entries, width, window)
+    members = known & _apart(entries, first, entries.low, entries.high, entries.unseen)
     best, worst = _ranks(fused, entries, gold, codes, width)
     wide = np.zeros(traces, bool)
     wide[entries.owner[entries.high - entries.low > _CLOSE]] = True
     point = known & ~wide & (entries.unseen == 0)
-    return FusedRanks(best, worst, known, known & members, point, known & clear)
+    moving = np.zeros(traces, bool)
+    moving[entries.owner[first & (entries.high - entries.low > _CLOSE)]] = True
+    return FusedRanks(best, worst, known, members, members & ~moving, point, known & clear)
 
 
 class _Rule:
@@ -118,7 +129,7 @@ class _Rule:
         codes = fused.stages.parameters.codes
         self.parameters, self.codes = parameters, codes
         method = fused.route.lower()
-        is_rrf = [str(held.get("method", method)).lower() == "rrf" and _is_number(held.get("c")) for held in parameters]
+        is_rrf = [rule_name(held, method) == "rrf" and _is_number(held.get("c")) for held in parameters]
         self.known = np.array(is_rrf)[codes]
         self.c = np.array([float(held["c"]) if _is_number(held.get("c")) else 60.0 for held in parameters])[codes]
         depths = [held["depth"] if isinstance(held.get("depth"), int) else 2**30 for held in parameters]
@@ -127,6 +138,11 @@ class _Rule:
     def weights(self, route: str) -> Floats:
         held = [_weight(parameters.get("weights"), route) for parameters in self.parameters]
         return np.array(held, np.float64)[self.codes]
+
+
+def rule_name(parameters: Mapping[str, Any], otherwise: str) -> str:
+    """The name of a fusion's rule, as its parameters have it (`rule` or `method`)."""
+    return str(parameters.get("rule") or parameters.get("method") or otherwise).lower()
 
 
 def _is_number(value: Any) -> bool:
@@ -175,7 +191,8 @@ def _entries(
         highs.append(part.high - part.bonus[part.owner])
     key, place = np.unique(np.concatenate(keys), return_inverse=True)
     owner = key // width
-    score, low, high = (np.bincount(place, np.concatenate(part), len(key)) for part in (scores, lows, highs))
+    sums = (np.bincount(place, np.concatenate(part), len(key)) for part in (scores, lows, highs))
+    score, low, high = (np.asarray(part, np.float64) for part in sums)
     high = high + unseen[owner]
     agrees = ~unscored & _agrees(fused, key, score, width)
     return _Entries(key, owner, score, low, high, unseen, slots, agrees)
@@ -237,15 +254,23 @@ def _agrees(fused: StageColumns, key: Ints, score: Floats, width: int) -> Bools:
     return agrees
 
 
-def _apart(fused: StageColumns, entries: _Entries, width: int, low: Floats, high: Floats, unseen: Floats) -> Bools:
-    """Whether the lowest of what was kept stays above the highest of all else, `unseen` [n] among it."""
-    items, traces = fused.items, len(fused.stages.trace)
-    kept = np.flatnonzero(items.kept)
+def _first(fused: StageColumns, entries: _Entries, width: int, window: Ints) -> Bools:
+    """Which entries the fusion ranked within the window [n]."""
+    items = fused.items
+    kept = np.flatnonzero(items.kept & (items.rank <= window[items.of]))
     wanted = items.of[kept] * width + np.where(items.previous[kept] >= 0, items.previous[kept], items.id[kept])
-    is_kept = np.isin(entries.key, wanted)
-    lowest, highest = np.full(traces, np.inf), np.where(unseen > 0, unseen, -np.inf)
-    np.minimum.at(lowest, entries.owner[is_kept], low[is_kept])
-    np.maximum.at(highest, entries.owner[~is_kept], high[~is_kept])
+    first = np.zeros(len(entries.key), bool)
+    if len(entries.key):
+        at = np.minimum(np.searchsorted(entries.key, wanted), len(entries.key) - 1)
+        first[at[entries.key[at] == wanted]] = True
+    return first
+
+
+def _apart(entries: _Entries, first: Bools, low: Floats, high: Floats, unseen: Floats) -> Bools:
+    """Whether the lowest of the first stays above the highest of all else, `unseen` [n] among it."""
+    lowest, highest = np.full(len(unseen), np.inf), np.where(unseen > 0, unseen, -np.inf)
+    np.minimum.at(lowest, entries.owner[first], low[first])
+    np.maximum.at(highest, entries.owner[~first], high[~first])
     return lowest > highest + _CLOSE
 
 
@@ -293,7 +318,7 @@ def bounds(
 def _value(name: str, rank: Floats, found: Candidates, gold: Gold, traces: Ints, gains: Floats) -> Floats:
     """A measure if each piece of gold had this rank, whether or not all can have theirs at once."""
     row, n = found.row, len(found.k)
-    k = np.where(found.k < 2**30, found.k, np.maximum(found.returned, 1)).astype(np.float64)
+    k = np.where(found.k < WHOLE, found.k, np.maximum(found.returned, 1)).astype(np.float64)
     own = np.flatnonzero(row >= 0)
     inside = own[rank[own] <= k[row[own]]]
     hits = np.minimum(np.bincount(row[inside], minlength=n), k)

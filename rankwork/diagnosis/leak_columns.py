@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
 from rankwork.diagnosis.corpus import Corpus
 from rankwork.diagnosis.leaks import LAYERS, Leak, Rule, leaks_of
-from rankwork.diagnosis.trace_columns import Bools, TraceColumns
+from rankwork.diagnosis.trace_columns import Bools, Ints, TraceColumns
 from rankwork.trace import Identity, Trace
 
 
@@ -21,7 +22,7 @@ def looked_at(columns: TraceColumns) -> Counter[str]:
     """In how many traces each layer was recorded."""
     stages, n = columns.stages, len(columns)
     kinds = {"list": ("retrieve", "fuse"), "rerank_input": ("rerank",), "context": ("context",)}
-    found = Counter({layer: 0 for layer in LAYERS})
+    found = Counter(dict.fromkeys(LAYERS, 0))
     for layer, names in kinds.items():
         ran = np.any([stages.kind.where(name) for name in names], axis=0)
         found[layer] = len(np.unique(stages.trace[ran]))
@@ -51,7 +52,7 @@ def _suspected(columns: TraceColumns, identities: list[Identity], corpus: Corpus
     return marks if corpus is None else marks | _closed(columns, identities, corpus, of_trace)
 
 
-def _closed(columns: TraceColumns, identities: list[Identity], corpus: Corpus, of_trace: "np.ndarray") -> Bools:  # type: ignore[type-arg]
+def _closed(columns: TraceColumns, identities: list[Identity], corpus: Corpus, of_trace: Ints) -> Bools:
     """The traces that name a document that is closed to who asks, and those that name any document elsewhere."""
     marks = np.zeros(len(columns), bool)
     groups = {identity: place for place, identity in enumerate(dict.fromkeys(identities))}
@@ -70,18 +71,18 @@ def _closed(columns: TraceColumns, identities: list[Identity], corpus: Corpus, o
     return marks
 
 
-def _event(columns: TraceColumns, name: str) -> "object | None":
+def _event(columns: TraceColumns, name: str) -> Any:
     events = columns.batch.column("events")
     if events.null_count == len(columns):
         return None
     fields = dict(zip((field.name for field in events.type), events.flatten(), strict=True))
-    return fields[name]  # type: ignore[no-any-return]
+    return fields[name]
 
 
 def _trace(columns: TraceColumns, place: int) -> Trace:
-    from rankwork.inputs.trace_tables import object_of
+    from rankwork.inputs.trace_tables import objects_of
 
-    return Trace.model_validate(object_of(columns.batch.slice(place, 1).to_pylist()[0]))
+    return Trace.model_validate(objects_of(columns.batch.slice(place, 1))[0])
 
 
 def named(leaks: Iterable[Leak]) -> set[str]:

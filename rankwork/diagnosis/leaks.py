@@ -62,7 +62,8 @@ class Leaks:
         n, found = self.looked_at.get(layer, 0), self.of(layer)
         if found:
             traces = len({leak.case for leak in found})
-            return f"{layer}: {len(found)} unauthorised documents in {traces} of {n} traces; {found[0]}"
+            many = "s" if len(found) > 1 else ""
+            return f"{layer}: {len(found)} unauthorised document{many} in {traces} of {n} traces; {found[0]}"
         if not n:
             return f"{layer}: not recorded, so nothing is known"
         return f"{layer}: none in {n} traces; at 95 % the share is at most {100 * upper_bound(n):.2g} %"

@@ -55,8 +55,7 @@ class Losses:
 
     def to_json(self) -> list[dict[str, Any]]:
         """The same as JSON holds it."""
-        rows: list[dict[str, Any]] = self.to_pandas().to_dict("records")
-        return rows
+        return [{str(name): value for name, value in row.items()} for row in self.to_pandas().to_dict("records")]
 
 
 def steps_of(facts: Facts) -> list[str]:

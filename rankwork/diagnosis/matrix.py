@@ -77,14 +77,14 @@ class Diagnosis:
 
 
 def diagnose(facts: Facts) -> Diagnosis:
-    """The first row of the matrix that holds.
+    r"""The first row of the matrix that holds.
 
     >>> dense = Standing("retrieve:dense", "retrieve", rank=31, requested=50, returned=50)
     >>> bm25 = Standing("retrieve:bm25", "retrieve", requested=50, returned=50)
     >>> fused = Standing("fuse:rrf", "fuse", rank=43, requested=100, returned=77)
     >>> rerank = Standing("rerank", "rerank", requested=10, returned=10, window=40)
     >>> found = diagnose(Facts("q", "numpy.linalg.norm#2", (dense, bm25, fused, rerank)))
-    >>> print(found.row, found.sentence, sep="\\n")
+    >>> print(found.row, found.sentence, sep="\n")
     in_one_route_only
     gold numpy.linalg.norm#2: 31st of dense top 50, absent from bm25, 43rd after RRF, outside the rerank window of 40
     """

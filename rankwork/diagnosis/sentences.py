@@ -102,8 +102,8 @@ def _fusion(standing: Standing, facts: Facts, row: str, cause: str) -> str:
 
 
 def _fusion_name(standing: Standing) -> str:
-    method = str(standing.parameters.get("method") or standing.route)
-    return {"rrf": "RRF", "fuse": "fusion"}.get(method.lower(), method)
+    rule = str(standing.parameters.get("rule") or standing.parameters.get("method") or standing.route)
+    return {"rrf": "RRF", "fuse": "fusion"}.get(rule.lower(), rule)
 
 
 def _rerank(standing: Standing, facts: Facts, row: str, cause: str) -> str:
@@ -134,8 +134,10 @@ def _context(standing: Standing, facts: Facts, row: str, cause: str) -> str:
     budget = standing.parameters.get("token_budget")
     if cause == "token_budget" and budget is not None:
         return f"left out of the context by the token budget of {budget}"
-    why = {"unknown": "no reason was written", "parent_replaced": "replaced by its parent"}
-    return f"left out of the context: {why.get(cause, cause.replace('_', ' '))}"
+    why = {"unknown": "no reason was written", "duplicate_id": "a copy is there already"}
+    stand_in = (standing.parameters.get("stand_in") or {}).get(facts.evidence)
+    instead = f", {stand_in} stands for it" if stand_in else ""
+    return f"left out of the context: {why.get(cause, cause.replace('_', ' '))}{instead}"
 
 
 _PARTS: dict[str, Callable[[Standing, Facts, str, str], str]] = {

@@ -51,7 +51,9 @@ class StageValues:
 
     def where_scored(self, scored: Bools) -> "StageValues":
         """The same with nothing claimed about ties where the stage gave no scores."""
-        hidden = {name: np.where(scored, getattr(self, name), np.nan) for name in ("min", "expected", "max", "variance")}
+        hidden = {
+            name: np.where(scored, getattr(self, name), np.nan) for name in ("min", "expected", "max", "variance")
+        }
         low, high = np.where(scored, self.outer_min, 0.0), np.where(scored, self.outer_max, 1.0)
         return replace(self, outer_min=low, outer_max=high, **hidden)
 
@@ -66,10 +68,11 @@ def stage_values(found: Candidates, protocol: Protocol) -> Iterator[tuple[str, S
 
 
 def _k_over_returned(found: Candidates) -> Floats:
-    """What turns precision by k into precision by the number of documents that were looked at; NaN for an empty list."""
+    """What turns precision by k into precision by the documents that were looked at; NaN for an empty list."""
     looked_at = np.minimum(found.k, found.returned).astype(np.float64)
     divisor = np.where(found.k == WHOLE, looked_at, found.k)
-    return np.divide(divisor, looked_at, out=np.full(len(looked_at), np.nan), where=looked_at > 0)
+    unknown = np.full(len(looked_at), np.nan)
+    return np.asarray(np.divide(divisor, looked_at, out=unknown, where=looked_at > 0))
 
 
 def _of_measure(name: str, found: Candidates, protocol: Protocol) -> StageValues:
@@ -104,4 +107,4 @@ def _at(name: str, k: int, found: Candidates, protocol: Protocol) -> StageValues
 
 def reciprocal(counts: Ints) -> Floats:
     """One over each count, NaN for 0."""
-    return np.divide(1.0, counts, out=np.full(len(counts), np.nan), where=counts > 0)
+    return np.asarray(np.divide(1.0, counts, out=np.full(len(counts), np.nan), where=counts > 0))

@@ -155,7 +155,8 @@ class TraceColumns:
         from pyarrow import compute
 
         wanted = pa.array(ids, pa.string())
-        return filled(compute.index_in(wanted, value_set=self.ids), -1)
+        codes: Ints = filled(compute.index_in(wanted, value_set=self.ids), -1)
+        return codes
 
     def texts(self, name: str) -> list[Any]:
         """A column of the traces themselves, as Python values."""
@@ -209,6 +210,8 @@ def _one_vocabulary(ids: Any, previous: Any) -> tuple[Ints, Ints, Any]:
     import pyarrow as pa
     from pyarrow import compute
 
+    if not len(previous.dictionary):
+        return filled(ids.indices, -1), np.full(len(previous), -1, np.int64), ids.dictionary
     known = compute.index_in(previous.dictionary, value_set=ids.dictionary)
     new = previous.dictionary.filter(known.is_null())
     vocabulary = pa.concat_arrays([ids.dictionary, new])

@@ -5,7 +5,7 @@ which ID the stage before knew it. Evidence is followed through such changes.
 """
 
 from dataclasses import dataclass
-from typing import cast
+from typing import Any
 
 import numpy as np
 
@@ -71,7 +71,7 @@ def _stage(columns: TraceColumns, code: int) -> StageColumns:
     number = np.full(len(columns), -1, np.int64)
     number[stages.trace[chosen]] = np.arange(len(chosen))
     picked = {name: getattr(stages, name) for name in Stages.__dataclass_fields__ if name != "start"}
-    kept = {name: _chosen(column, chosen) for name, column in picked.items()}
+    kept: dict[str, Any] = {name: _chosen(column, chosen) for name, column in picked.items()}
     own = items.rows(rows)
     own = Items(**{**{name: getattr(own, name) for name in Items.__dataclass_fields__}, "of": _owners(lengths)})
     name = stages.name.words[code]
@@ -82,8 +82,8 @@ def _owners(lengths: Ints) -> Ints:
     return np.repeat(np.arange(len(lengths)), lengths)
 
 
-def _chosen(column: "Ints | Bools | Coded", rows: Ints) -> "Ints | Bools | Coded":
-    return column.rows(rows) if isinstance(column, Coded) else cast("Ints", column[rows])
+def _chosen(column: Any, rows: Ints) -> Any:
+    return column.rows(rows) if isinstance(column, Coded) else column[rows]
 
 
 def track(stage: StageColumns, gold: Gold, codes: Ints, vocabulary: int) -> Track:
