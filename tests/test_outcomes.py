@@ -48,6 +48,12 @@ def test_the_json_of_an_audit_is_read_as_it_is_printed(tmp_path: Path) -> None:
     assert column.ranged
 
 
+@pytest.mark.parametrize("indent", [None, 2])
+def test_an_audit_is_told_from_traces_on_one_line_or_many(indent: int | None, tmp_path: Path) -> None:
+    printed = json.dumps(audit({"q": {"a": 1.0}}, {"q": {"a": 1}}, ["R@1"]).to_json(), indent=indent)
+    assert read_outcomes(written(tmp_path, printed, "any.name")).queries == ("q",)
+
+
 def test_what_a_cut_list_hides_has_its_outer_bounds(tmp_path: Path) -> None:
     printed = audit({"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1, "c": 1}}, ["R@2"], depth=2).to_json()
     column = read_outcomes(written(tmp_path, json.dumps(printed), "audit.json")).columns["R@2"]
@@ -113,6 +119,7 @@ def test_a_table_that_says_something_else_is_refused(text: str | bytes, message:
         ),
         ('{"per_query": {"q": {"R@1": {"contract": "x"}}}}', "per_query.q.R@1: 'x' is not a finite number"),
         ('{"per_query": {"q": {"R@1": {"contract": true}}}}', "per_query.q.R@1: True is not a finite number"),
+        ('{\n"systems": {"a": {"per_query": {}}}}', "the audit of several runs; a gate takes one of each system"),
         ('{"per_query": []}', "not the JSON of an audit of one run"),
         ('{"per_query": {}', "not the JSON of an audit of one run"),
         ('{"per_query": {}}', "audit.json holds no query"),
