@@ -4,6 +4,7 @@ The right answers are computed here by the library, so that they cannot drift fr
 `tests/test_exercises.py`, where the tests run them.
 """
 
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import factorial, isclose, perm
@@ -15,6 +16,8 @@ from rankwork.contract.certificate import certify
 from rankwork.contract.checks import SIX, Ranker, Rows, run_checks
 from rankwork.contract.reference import rank
 from rankwork.contract.ties import boundary, recall_range
+from rankwork.decision.near_duplicates import near_duplicate
+from rankwork.decision.quantiles import minimum, quantile
 from rankwork.engines import engine
 from rankwork.engines.layers import agreement, contract, layers
 from rankwork.engines.saved_scores import make
@@ -30,6 +33,8 @@ from rankwork.rankings import Rankings
 from rankwork.retrieval.fusion import rrf
 from rankwork.retrieval.fusion_intervals import fused_intervals
 from rankwork.retrieval.routes import Several
+from rankwork.statistics import minimum_values
+from rankwork.trace import Case as Question
 
 NOT_ANSWERED, RIGHT, WRONG = "not answered yet", "right", "not right yet"
 
@@ -213,6 +218,23 @@ def _ranks_that_float_sums_tell_apart(answer: tuple[Any, Any]) -> bool:
     return possible and sorted(first) == sorted(second) and sums[0] != sums[1]
 
 
+def _values_for_p999(answer: Any) -> bool:
+    return _same_number(answer, minimum_values(0.999))
+
+
+def _told_only_without_the_stopped(answer: tuple[Iterable[float], int]) -> bool:
+    """Whether P95 of those that ended can be told, and P95 of all lies among the stopped."""
+    values, stopped = list(answer[0]), operator.index(answer[1])
+    ended, every = quantile(values, 0.95), quantile(values, 0.95, stopped=stopped)
+    return ended.value is not None and every.n >= minimum(0.95) and every.value is None
+
+
+def _two_questions_apart(answer: tuple[str, str]) -> bool:
+    """Whether one set takes both, and neither is taken where the other is held out."""
+    one, other = (Question(id=name, query=text) for name, text in zip("ab", answer, strict=True))
+    return near_duplicate(one, [other]) is None and near_duplicate(one, [other], numbers_count=False) is not None
+
+
 def _lost_by_the_highest_index(answer: tuple[Any, int, int]) -> bool:
     """Whether blocks in the order (maximum descending, index descending) lose one of the top k."""
     scores, k, size = answer
@@ -263,6 +285,9 @@ EXERCISES: Mapping[str, Exercise] = {
     "06.1": Exercise(_A_NUMBER, _expected_of_four_tied),
     "06.2": Exercise("routes, such as {'bm25': {'a': 2.0}, 'dense': ['a']}", _tie_that_the_fused_list_hides),
     "06.3": Exercise("two triples of ranks, such as ((1, 2, 3), (3, 1, 2))", _ranks_that_float_sums_tell_apart),
+    "10.1": Exercise("a number of values", _values_for_p999),
+    "10.2": Exercise("(values, stopped), such as ([12.0, 30.0], 1)", _told_only_without_the_stopped),
+    "10.3": Exercise("a pair of texts, such as ('Who may sign?', 'How do I sign?')", _two_questions_apart),
     "11.1": Exercise("(scores, k, size), such as ([3, 1, 2], 1, 2)", _lost_by_the_highest_index),
     "11.2": Exercise("(scores, indices), such as ([3, 1, 2], [0, 2])", _breaks_only_tied),
     "11.3": Exercise("a number of scores", _block_of_a_million),
