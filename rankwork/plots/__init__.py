@@ -5,8 +5,8 @@ One module a kind of figure; every figure is called as `plots.NAME`.
 
 from rankwork.plots.audits import distribution, orders, queries, ranges, recall_over_k, widths
 from rankwork.plots.engines import engine_times, engines
-from rankwork.plots.fusion import changes_by_depth, fused_scores
 from rankwork.plots.funnel import losses, rank_flow
+from rankwork.plots.fusion import changes_by_depth, fused_scores
 from rankwork.plots.monitoring import latencies
 from rankwork.plots.selection import blocks, boundary, certificate, winners
 from rankwork.plots.speed import cells, evaluator_costs, ratios
