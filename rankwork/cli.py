@@ -448,6 +448,53 @@ def audit(
 
 
 @commands.command()
+@click.argument("verdicts", type=click.Path(path_type=Path))
+@click.argument("people", required=False, type=click.Path(path_type=Path))
+@click.option("--scale", "values", metavar="A,B,...", help="From lowest to highest (default: the values that occur).")
+@click.option("--level", type=click.Choice(["nominal", "ordinal", "interval"]), default="ordinal", show_default=True)
+@click.option("--weights", type=click.Choice(["none", "linear", "quadratic"]), default="quadratic", show_default=True)
+@click.option("--margin", type=float, metavar="X", help="Verdicts with a margin below X go to a person.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the resamples.")
+@click.option("--min-kappa", type=float, metavar="X", help="Exit with 1 if a lower limit of kappa is below X.")
+@_as_json
+def judge(
+    verdicts: Path,
+    people: Path | None,
+    values: str | None,
+    level: Any,
+    weights: Any,
+    margin: float | None,
+    seed: int,
+    min_kappa: float | None,
+    as_json: bool,
+) -> int:
+    """See how far the judges of VERDICTS agree: with PEOPLE, among themselves, and with what they said before.
+
+    Files are JSON lines, CSV with a header, or TREC judgements, plain or gzip.
+    """
+    from rankwork.diagnosis.judge_report import judge_report
+    from rankwork.inputs.verdicts import Scale, read_verdicts
+
+    if min_kappa is not None and people is None:
+        raise click.UsageError("--min-kappa is about the agreement with PEOPLE: name their file")
+    found = judge_report(
+        read_verdicts(verdicts),
+        None if people is None else read_verdicts(people),
+        scale=None if values is None else Scale.parse(values, level),
+        level=level,
+        weights=None if weights == "none" else weights,
+        margin=margin,
+        seed=seed,
+    )
+    if as_json:
+        _print_json(found.to_json())
+    else:
+        click.echo(str(found))
+    least = found.least_kappa
+    return FOUND_WANTING if min_kappa is not None and (least is None or least < min_kappa) else 0
+
+
+@commands.command()
 @click.argument("run_file", metavar="RUN", type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="The file to write (default: standard output).")
 @click.option("--order", type=click.Choice(AUDIT_ORDERS[:4]), default="id_asc", show_default=True, help="Of ties.")

@@ -153,7 +153,7 @@ def _calibrated(
     clusters, ordered = len(set(pair.clusters)), pair.first.scale.level != "nominal"
     agreement = agreement_of(pair)
     steps = (first - second).astype(np.float64)
-    plain = {"slice": name, "agreement": agreement, "clusters": clusters}
+    plain: dict[str, Any] = {"slice": name, "agreement": agreement, "clusters": clusters}
     bias = float(steps.mean()) if ordered else None
     if clusters < minimum:
         few = f"{clusters} clusters of items, fewer than {minimum}: no interval"

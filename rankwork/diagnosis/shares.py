@@ -37,7 +37,8 @@ class Share:
     def of(cls, parts: Iterable[tuple[bool | None, float]], *, why: str = NOTHING) -> Self:
         """The share of pairs of (holds, weight); None is unknown. `why` says why there may be no pairs."""
         pairs = list(parts)
-        return cls(*(fsum(weight for holds, weight in pairs if holds is kind) for kind in (True, False, None)), why)
+        yes, no, open_ = (fsum(weight for holds, weight in pairs if holds is kind) for kind in (True, False, None))
+        return cls(yes, no, open_, why)
 
     @property
     def total(self) -> float:
@@ -126,7 +127,11 @@ class MeanShare:
             _mean([share.value for share in defined]),
             _mean([share.min for share in defined]),
             _mean([share.max for share in defined]),
-            Share(*(fsum(getattr(share, part) for share in defined) for part in ("holds", "fails", "unknown"))),
+            Share(
+                fsum(share.holds for share in defined),
+                fsum(share.fails for share in defined),
+                fsum(share.unknown for share in defined),
+            ),
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -70,6 +70,17 @@ class Scale:
         if self.level == "interval" and len(numbers) < len(self.values):
             raise ContractError(f"an interval scale needs numbers, got {list(self.values)}")
 
+    @classmethod
+    def parse(cls, text: str, level: Level = "ordinal") -> Self:
+        """The scale that a text names, values parted by commas; if all are whole numbers, they are numbers.
+
+        >>> Scale.parse("0, 1, 2").values, Scale.parse("bad,good").values
+        ((0, 1, 2), ('bad', 'good'))
+        """
+        parts = [part.strip() for part in text.split(",") if part.strip()]
+        whole = all(part.removeprefix("-").isdecimal() for part in parts)
+        return cls(tuple(int(part) if whole else part for part in parts), level)
+
     def place(self, verdict: "Verdict") -> int | None:
         """The place of a verdict's value on the scale, from 0; None where it failed. InputError for any other value."""
         if verdict.value is None:
