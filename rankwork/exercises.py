@@ -15,6 +15,10 @@ from rankwork.contract.certificate import certify
 from rankwork.contract.checks import SIX, Ranker, Rows, run_checks
 from rankwork.contract.reference import rank
 from rankwork.contract.ties import boundary, recall_range
+from rankwork.diagnosis.alce import alce_scores
+from rankwork.diagnosis.citations import CitationRules, citation_scores
+from rankwork.diagnosis.generation import Rules, answer_scores
+from rankwork.diagnosis.judges import kappa
 from rankwork.engines import engine
 from rankwork.engines.layers import agreement, contract, layers
 from rankwork.engines.saved_scores import make
@@ -22,11 +26,14 @@ from rankwork.engines.settings import cast
 from rankwork.engines.shrink import Case, small_cases
 from rankwork.errors import InputError
 from rankwork.inputs import toy
+from rankwork.inputs.verdicts import Scale
 from rankwork.measures.auditing import audit
 from rankwork.measures.means import Mean
 from rankwork.measures.names import parse
 from rankwork.measures.origins import as_type, rounded
 from rankwork.rankings import Rankings
+from rankwork.trace import Case as Asked
+from rankwork.trace import Citation, Claim, Label, Trace
 
 NOT_ANSWERED, RIGHT, WRONG = "not answered yet", "right", "not right yet"
 
@@ -193,6 +200,32 @@ def _opposite_by_descending_ids(answer: tuple[Any, Any]) -> bool:
     return len(run) == 1 and found["id_asc"].contract == 1 and found["id_desc"].contract == 0
 
 
+def _ends_with_one_verdict_failed(answer: tuple[Any, Any]) -> bool:
+    labels: tuple[Label | None, ...] = ("supported", "supported", "contradicted", None)
+    claims = tuple(Claim(id=str(place), label=label) for place, label in enumerate(labels))
+    rules = Rules(unlabelled="bound")
+    share = answer_scores(Asked(id="q", query=""), Trace(case="q", claims=claims), rules=rules).faithfulness
+    least, most = answer
+    return _same_number(least, share.min) and _same_number(most, share.max)
+
+
+def _agreeing_by_chance(answer: tuple[Iterable[int], Iterable[int]]) -> bool:
+    first, second = (np.array([int(value) for value in row], np.int64) for row in answer)
+    if len(first) != 10 or len(second) != 10 or not {*first.tolist(), *second.tolist()} <= {0, 1}:
+        raise TypeError("no two lists of ten")
+    found = kappa(first, second, Scale((0, 1))).value
+    return int((first == second).sum()) >= 9 and found is not None and found <= 0
+
+
+def _perfect_by_alce_alone(answer: tuple[Iterable[tuple[str, str, Any]], Iterable[str]]) -> bool:
+    rows, known = answer
+    citations = tuple(Citation(id=source, claim=claim, supports=supports) for source, claim, supports in rows)
+    case, claims = Asked(id="q", query=""), (Claim(id="1"), Claim(id="2"))
+    trace, rules = Trace(case="q", claims=claims, citations=citations), CitationRules(known=set(known))
+    ours, theirs = citation_scores(case, trace, rules=rules), alce_scores(case, trace, rules=rules)
+    return theirs.precision.value == 1 and ours.precision.value is not None and ours.precision.value < 1
+
+
 def _lost_by_the_highest_index(answer: tuple[Any, int, int]) -> bool:
     """Whether blocks in the order (maximum descending, index descending) lose one of the top k."""
     scores, k, size = answer
@@ -240,6 +273,9 @@ EXERCISES: Mapping[str, Exercise] = {
     "05.1": Exercise("a pair, such as (0.25, 0.5)", _ends_of_one_pair_among_four),
     "05.2": Exercise(_A_NUMBER, _deviation_of_one_pair_among_four),
     "05.3": Exercise("(run, judgements), such as ({'q': {'a': 1.0}}, {'q': {'a': 1}})", _opposite_by_descending_ids),
+    "08.1": Exercise("a pair, such as (0.25, 0.5)", _ends_with_one_verdict_failed),
+    "08.2": Exercise("two lists of ten, each 0 or 1", _agreeing_by_chance),
+    "08.3": Exercise("(citations, IDs), such as ([('a', '1', 'full')], ['a'])", _perfect_by_alce_alone),
     "11.1": Exercise("(scores, k, size), such as ([3, 1, 2], 1, 2)", _lost_by_the_highest_index),
     "11.2": Exercise("(scores, indices), such as ([3, 1, 2], [0, 2])", _breaks_only_tied),
     "11.3": Exercise("a number of scores", _block_of_a_million),

@@ -73,6 +73,12 @@ SOLUTIONS: dict[str, list[Any]] = {
     "05.2": [0.125, Fraction(1, 8)],
     # The relevant document has the lower ID of a tied pair.
     "05.3": [({"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1}})],
+    # The failed verdict can be a third supported claim of four, or not.
+    "08.1": [(0.5, 0.75), (Fraction(1, 2), Fraction(3, 4))],
+    # Where one judge always says the same, chance explains all of the agreement; two lone ones that miss do worse.
+    "08.2": [([0] * 10, [0] * 9 + [1]), ([1] * 10, [1, 0] + [1] * 8)],
+    # The invented source takes its whole statement out of the denominator.
+    "08.3": [([("a", "1", "full"), ("x", "2", "full")], ["a"]), ([("a", "1", "full"), ("x", "2", "no")], {"a"})],
     # The right one of two equal blocks goes first and holds the higher position.
     "11.1": [([1, 1], 1, 1), ([5, 2, 5, 1, 5, 0], 2, 2)],
     # Position 0 was passed over for 1, which has the same score.
@@ -111,6 +117,13 @@ MISTAKES: dict[str, list[Any]] = {
     "05.1": [(0, 1), (0.875, 1)],
     "05.2": [0.5, 0.25],
     "05.3": [({"q": {"a": 1.0, "b": 1.0}}, {"q": {"b": 1}}), ({"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 1}})],
+    "08.1": [(0.5, 1), (2 / 3, 2 / 3)],
+    "08.2": [([0] * 10, [0] * 10), ([0] * 9 + [1], [0] * 9 + [1]), ([0] * 10, [0] * 8 + [1, 1])],
+    "08.3": [
+        ([("a", "1", "full"), ("b", "2", "full")], ["a", "b"]),
+        ([("a", "1", "full"), ("b", "2", "no")], ["a", "b"]),
+        ([], ["a"]),
+    ],
     "11.1": [([1, 2], 1, 1), ([1, 1], 2, 1)],
     "11.2": [([1, 1], [0]), ([1, 2], [0]), ([1, 1], [1, 0])],
     "11.3": [200, 1000],
@@ -134,6 +147,9 @@ MISSHAPEN: dict[str, list[Any]] = {
     "05.1": [0.75],
     "05.2": ["small"],
     "05.3": [{"q": {"a": 1.0}}],
+    "08.1": [0.5],
+    "08.2": [([0] * 9, [0] * 9), ([0] * 10, [2] * 10), 9],
+    "08.3": [[("a", "1", "full")], ([("a", "3", "full")], ["a"]), ([("a", "1", "yes")], ["a"])],
     "11.1": [[1, 1]],
     "11.2": [[1, 1, 1]],
     "11.3": ["many"],

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from rankwork.errors import InputError
 from rankwork.inputs.json_lines import read_models
 from rankwork.trace import Case, Trace
 
@@ -40,3 +41,15 @@ def answers() -> tuple[list[Case], list[Trace]]:
 def passages() -> dict[str, Passage]:
     """The passages of the manual by their ID, the outdated one among them."""
     return {passage.id: passage for passage in read_models(FOLDER / "answers.passages.jsonl", Passage)}
+
+
+def answer(name: str) -> tuple[Case, Trace]:
+    """One case with its trace, by the case's name. InputError for a name that is not there.
+
+    >>> answer("false-refusal")[1].refused
+    True
+    """
+    pairs = {case.id: (case, trace) for case, trace in zip(*answers(), strict=True)}
+    if name not in pairs:
+        raise InputError(f"the answers are {', '.join(pairs)}; there is no {name!r}")
+    return pairs[name]
