@@ -113,9 +113,13 @@ class Change:
         return {**judges, **plain, "changed": self.changed.to_json()}
 
     def __str__(self) -> str:
-        p = self.reason if self.p is None else f"p = {self.p:.4f} (McNemar, exact)"
+        p = self.reason if self.p is None else f"{_shown(self.p)} (McNemar, exact)"
         sides = "" if self.threshold is None else f"; {self.gained} now pass, {self.lost} no longer"
         return f"changed: {self.changed}, {self.raised} raised, {self.lowered} lowered{sides}; {p}"
+
+
+def _shown(p: float) -> str:
+    return "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}"
 
 
 def change(
