@@ -7,6 +7,7 @@ commands, so that `rankwork --help` answers at once.
 import json
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -18,9 +19,11 @@ from rankwork import __version__
 from rankwork.errors import RankworkError
 
 if TYPE_CHECKING:
+    from rankwork.evidence.alarm import Alarm
     from rankwork.evidence.diagnosis import Comparison
     from rankwork.evidence.runner import Finished
     from rankwork.evidence.store import Entry, Store
+    from rankwork.evidence.verifying import Verification
 
 AUDIT_ORDERS = ("id_asc", "id_desc", "rank", "input", "inclusive")
 FOUND_WANTING, BAD_INPUT, INTERRUPTED = 1, 2, 130
@@ -140,12 +143,7 @@ def run(
     verdicts = [verify_record(item.path) for item in finished]
     alarms = [alarm(item.path, store) for item in finished]
     if as_json:
-        _print_json(
-            [
-                _finished_json(item, bool(verdict)) | {"alarm": asdict(raised) if raised else None}
-                for item, verdict, raised in zip(finished, verdicts, alarms, strict=True)
-            ]
-        )
+        _print_json(_all_json(finished, verdicts, alarms))
     else:
         for item, verdict, raised in zip(finished, verdicts, alarms, strict=True):
             _print_finished(item, verdict.sentence)
@@ -168,6 +166,7 @@ def _run_sweep(
 ) -> int:
     """Run what is missing of a sweep, then the record over all of it."""
     from rankwork.evidence import runner, sweeping
+    from rankwork.evidence.alarm import alarm
     from rankwork.evidence.cluster import Cluster
     from rankwork.evidence.verifying import verify as verify_record
 
@@ -185,15 +184,26 @@ def _run_sweep(
     finished = sweeping.run(sweep, store, place, show and partial(show, sweep.notebook))
     over_all = sweeping.over_all(sweep, finished, store)
     verdicts = [verify_record(item.path) for item in (*finished, over_all)]
+    alarms = [alarm(item.path, store) for item in (*finished, over_all)]
     if as_json:
-        pairs = zip((*finished, over_all), verdicts, strict=True)
-        _print_json([_finished_json(item, bool(verdict)) for item, verdict in pairs])
+        _print_json(_all_json((*finished, over_all), verdicts, alarms))
     else:
         for request, item in zip(sweep.requests, finished, strict=True):
             asked = ", ".join(f"{name}={request.values[name]}" for name in sweep.names)
             click.echo(f"{item.record_id[:12]}  {item.status:11}  {asked}")
         _print_finished(over_all, verdicts[-1].sentence)
-    return 0 if all(verdicts) else FOUND_WANTING
+        for raised in filter(None, alarms):
+            click.echo(f"  {raised}\n  {raised.diagnosis}")
+    return 0 if all(verdicts) and not any(alarms) else FOUND_WANTING
+
+
+def _all_json(
+    finished: Sequence["Finished"], verdicts: Sequence["Verification"], alarms: Sequence["Alarm | None"]
+) -> list[dict[str, Any]]:
+    return [
+        _finished_json(item, bool(verdict)) | {"alarm": asdict(raised) if raised else None}
+        for item, verdict, raised in zip(finished, verdicts, alarms, strict=True)
+    ]
 
 
 def _progress(unit: str = "cell ") -> Any:
@@ -257,6 +267,62 @@ def _item(value: Any) -> str:
 def _joined(parts: list[str]) -> str | None:
     text = ", ".join(parts)
     return text if parts and len(text) <= _LINE and "..." not in text else None
+
+
+@commands.command()
+@click.argument("kind", type=click.Choice(["case", "trace"]))
+def schema(kind: str) -> int:
+    """Print the JSON Schema of a line in a file of cases or traces."""
+    from rankwork.trace import schema as schema_of
+
+    _print_json(schema_of("case" if kind == "case" else "trace"))
+    return 0
+
+
+@commands.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--fewest", type=click.IntRange(min=1), default=10, show_default=True, help="Clusters a slice needs.")
+@click.option(
+    "--similarity", type=float, default=0.8, show_default=True, help="Share of shingles that makes a near duplicate."
+)
+@_as_json
+def cases(file: Path, fewest: int, similarity: float, as_json: bool) -> int:
+    """Check a FILE of cases: slices with too few, clusters and near duplicates in two splits, looks at the holdout."""
+    from rankwork.diagnosis.case_report import case_report
+
+    report = case_report(file, fewest=fewest, similarity=similarity)
+    if as_json:
+        _print_json(report.to_json())
+    else:
+        click.echo(str(report))
+    return 0 if report.sound else FOUND_WANTING
+
+
+@commands.command()
+@click.argument("form", type=click.Choice(["runs", "spans", "ragas"]))
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@click.option(
+    "--out", type=click.Path(path_type=Path), required=True, help="The traces: .jsonl, .jsonl.gz or .parquet."
+)
+@click.option("--cases", "cases_out", type=click.Path(path_type=Path), help="The cases too, for ragas.")
+@click.option("--run", "run_name", default="", help="The name of the run that left them.")
+@click.option("--order", type=click.Choice(["id_asc", "id_desc", "rank", "input"]), default="input", show_default=True)
+@click.option("--case-attribute", default="", metavar="NAME", help="The span attribute that names the case.")
+@click.option("--need", type=click.Choice(["any", "each"]), help="For ragas: is any reference enough, or each needed?")
+def traces(form: str, sources: tuple[str, ...], out: Path, cases_out: Path | None, **options: Any) -> int:
+    """Make traces of what other tools left: STAGE=FILE runs, OpenInference spans, or a file with ragas' columns.
+
+    Stages of runs are named retrieve:ROUTE, fuse, rerank or context.
+    """
+    from rankwork.inputs.importing import imported
+    from rankwork.inputs.traces import write_cases, write_traces
+
+    found = imported(form, sources, **options)
+    click.echo(str(found))
+    write_traces(out, found.traces)
+    if cases_out is not None:
+        write_cases(cases_out, found.cases)
+    return 0
 
 
 @commands.command(name="list")
@@ -418,6 +484,7 @@ def verify(records: tuple[str, ...], everything: bool, current: bool, evidence: 
 @click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Lists of N items were cut there.")
 @click.option("--round", "digits", type=click.IntRange(min=0), metavar="N", help="Scores as N decimals show them.")
 @click.option("--dtype", type=click.Choice(["float32", "float16", "bfloat16", "int8"]), help="Scores in this type.")
+@click.option("--in-parts", is_flag=True, help="Read RUN some queries at a time: for files larger than memory.")
 @click.option("--max-width", type=click.FloatRange(min=0), metavar="X", help="Exit with 1 if a mean's range is wider.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def audit(
@@ -429,6 +496,7 @@ def audit(
     depth: int | None,
     digits: int | None,
     dtype: str | None,
+    in_parts: bool,
     max_width: float | None,
     form: str,
 ) -> int:
@@ -438,7 +506,7 @@ def audit(
     """
     from rankwork.measures import telling
 
-    asked = telling.Asked(measures, protocol, order, depth, digits, dtype)
+    asked = telling.Asked(measures, protocol, order, depth, digits, dtype, in_parts)
     found = asked.audit(telling.named(runs), judgements)
     if form == "json":
         _print_json(telling.json_of(found, asked))

@@ -8,16 +8,18 @@ A trace lists its stages in the order in which they ran: one `retrieve` for each
 with its reason where one was written down.
 """
 
-from datetime import datetime
+import json
+from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     FiniteFloat,
-    NonNegativeFloat,
     NonNegativeInt,
     PositiveInt,
     model_validator,
@@ -29,10 +31,35 @@ DropReason = Literal[
     "not_retrieved", "below_route_k", "tie_cut", "route_timeout", "fusion_cut", "duplicate_id", "near_duplicate",
     "rerank_window", "rerank_cut", "rerank_timeout", "quota", "token_budget", "parent_replaced", "unknown",
 ]  # fmt: skip
+CUTS: tuple[DropReason, ...] = ("below_route_k", "tie_cut", "fusion_cut", "rerank_cut")  # at `requested`
 Split = Literal["dev", "holdout", "blind"]
 Origin = Literal["traffic", "expert", "replay", "support", "synthetic"]
 Label = Literal["supported", "contradicted", "not_enough_information"]
 Text = Annotated[str, Field(min_length=1)]
+
+
+def moment(value: datetime) -> datetime:
+    """The same moment in UTC; a time without an offset is UTC, so that any two can be compared.
+
+    >>> moment(datetime(2026, 3, 1, 12)).isoformat()
+    '2026-03-01T12:00:00+00:00'
+    """
+    try:
+        return value.replace(tzinfo=UTC) if value.utcoffset() is None else value.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError(f"{value.isoformat()} lies outside the years 1 to 9999 in UTC") from error
+
+
+def _plain(value: Any) -> Any:
+    """What JSON makes of a value, so that it is the same after it was written and read: tuples become lists."""
+    try:
+        return json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"must be what JSON can hold: {error}") from error
+
+
+Moment = Annotated[datetime, AfterValidator(moment)]
+Amount = Annotated[FiniteFloat, Field(ge=0)]
 
 
 class _Strict(BaseModel):
@@ -62,6 +89,19 @@ class Evidence(_Strict):
     quote: str = ""
     grade: NonNegativeInt = 1
 
+    @model_validator(mode="after")
+    def _is_anchored_or_not(self) -> Self:
+        if (self.start is None) != (self.end is None):
+            raise ValueError(f"evidence {self.id!r} has a start or an end, but not both")
+        if self.start is not None and self.end is not None:
+            if self.end <= self.start:
+                raise ValueError(f"evidence {self.id!r} ends at {self.end}, where or before it starts ({self.start})")
+            if self.quote and len(self.quote) != self.end - self.start:
+                raise ValueError(
+                    f"evidence {self.id!r} spans {self.end - self.start} characters, its quote has {len(self.quote)}"
+                )
+        return self
+
 
 class Requirement(_Strict):
     """A need that any one of these pieces of evidence meets."""
@@ -74,12 +114,14 @@ class Case(_Strict):
     """A question with what a right answer rests on: every requirement met (all of), each by any of its evidence.
 
     `time` is the moment at which the question is asked; `valid_from` and `valid_until` bound the moments for which the
-    evidence is gold. `cluster` names what shares text or source and counts once where queries are resampled.
+    evidence is gold. `points` are what a complete answer states, `variants` whole answers that are right too. `cluster`
+    names what shares text or source and counts once where queries are resampled. `excludes` are documents that are no
+    candidates for it, such as the one that its text was taken from. Times are kept in UTC.
     """
 
     id: Text
     query: str
-    time: datetime | None = None
+    time: Moment | None = None
     identity: Identity = Identity()
     requires: tuple[Requirement, ...] = ()
     points: tuple[str, ...] = ()
@@ -89,13 +131,40 @@ class Case(_Strict):
     split: Split = "dev"
     origin: Origin = "expert"
     cluster: str = ""
-    valid_from: datetime | None = None
-    valid_until: datetime | None = None
+    excludes: tuple[str, ...] = ()
+    valid_from: Moment | None = None
+    valid_until: Moment | None = None
 
     @property
     def gold(self) -> dict[str, Evidence]:
         """Every piece of evidence by its ID, in the order of the requirements."""
         return {evidence.id: evidence for need in self.requires for evidence in need.any_of}
+
+    def holds_at(self, time: datetime | None) -> bool:
+        """Whether the evidence is gold at that moment: from `valid_from` up to, not including, `valid_until`.
+
+        At no moment in particular it is.
+        """
+        if time is None:
+            return True
+        return (self.valid_from is None or self.valid_from <= moment(time)) and (
+            self.valid_until is None or moment(time) < self.valid_until
+        )
+
+    @model_validator(mode="after")
+    def _agrees_with_itself(self) -> Self:
+        if self.valid_from and self.valid_until and self.valid_until <= self.valid_from:
+            raise ValueError(
+                f"case {self.id!r} is valid until {self.valid_until}, which is not after {self.valid_from}"
+            )
+        known: dict[str, Evidence] = {}
+        for evidence in (evidence for need in self.requires for evidence in need.any_of):
+            other = known.setdefault(evidence.id, evidence)
+            for field in ("source", "revision", "grade"):  # one chunk may hold two spans, at two places
+                if getattr(other, field) != getattr(evidence, field):
+                    values = f"{getattr(other, field)!r} and {getattr(evidence, field)!r}"
+                    raise ValueError(f"case {self.id!r} gives evidence {evidence.id!r} two values of {field}: {values}")
+        return self
 
 
 class Item(_Strict):
@@ -131,8 +200,8 @@ class Stage(_Strict):
     """What one stage was asked for, what it returned and by which rule.
 
     `requested` is its k; `returned` counts the kept items and must agree with them; `complete` says whether they are
-    all that there was (False: cut at `requested`). `window` is how many items a reranker looked at. `order` names the
-    rule for equal scores as INTERFACES names them; None where nobody knows it.
+    all that there was (False: cut at `requested`, or nobody knows). `window` is how many items a reranker looked at.
+    `order` names the rule for equal scores; None where nobody knows it.
     """
 
     kind: StageKind
@@ -143,9 +212,9 @@ class Stage(_Strict):
     window: PositiveInt | None = None
     dtype: str | None = None
     order: Literal["id_asc", "id_desc", "rank", "input", "inclusive"] | None = None
-    latency_ms: NonNegativeFloat | None = None
+    latency_ms: Amount | None = None
     status: Literal["ok", "timeout", "error", "skipped", "degraded"] = "ok"
-    parameters: dict[str, Any] = {}
+    parameters: Annotated[dict[str, Any], BeforeValidator(_plain)] = {}
     items: tuple[Item, ...] = ()
 
     @property
@@ -160,25 +229,41 @@ class Stage(_Strict):
 
     @model_validator(mode="after")
     def _agrees_with_its_items(self) -> Self:
-        kept = self.kept
-        if len(kept) != self.returned:
-            raise ValueError(f"stage {self.name}: {self.returned} items claimed, {len(kept)} kept items listed")
+        if len(self.kept) != self.returned:
+            raise ValueError(f"stage {self.name}: {self.returned} items claimed, {len(self.kept)} kept items listed")
         if self.requested is not None and self.returned > self.requested and self.order != "inclusive":
             raise ValueError(f"stage {self.name}: {self.returned} items returned where {self.requested} were asked for")
+        self._check_complete()
+        self._check_ranks()
+        self._check_scores()
+        return self
+
+    def _check_complete(self) -> None:
+        if self.complete and self.status in ("timeout", "error"):
+            raise ValueError(f"stage {self.name}: it is said to be complete, yet its status is {self.status!r}")
+        cut = next((item for item in self.items if item.drop_reason in CUTS), None)
+        if self.complete and cut:
+            raise ValueError(
+                f"stage {self.name}: it is said to be complete, yet item {cut.id!r} was cut off ({cut.drop_reason})"
+            )
+
+    def _check_ranks(self) -> None:
         seen: set[str] = set()
-        for place, item in enumerate(kept, 1):
+        for place, item in enumerate(self.kept, 1):
             if item.rank != place:
                 raise ValueError(f"stage {self.name}: item {item.id!r} at place {place} has rank {item.rank}")
             if item.id in seen:
                 raise ValueError(f"stage {self.name}: item {item.id!r} stands at two ranks")
             seen.add(item.id)
-        for before, after in pairwise(kept):
-            if before.score is not None and after.score is not None and before.score < after.score:
+
+    def _check_scores(self) -> None:
+        scored = [(item, item.score) for item in self.kept if item.score is not None]
+        for (before, higher), (after, lower) in pairwise(scored):
+            if higher < lower:
                 raise ValueError(
-                    f"stage {self.name}: item {after.id!r} at rank {after.rank} has score {after.score}, more than "
-                    f"{before.score} of rank {before.rank}"
+                    f"stage {self.name}: item {after.id!r} at rank {after.rank} has score {lower}, more than "
+                    f"{higher} of rank {before.rank}"
                 )
-        return self
 
 
 class Prompt(_Strict):
@@ -212,7 +297,7 @@ class Claim(_Strict):
     id: Text
     text: str = ""
     label: Label | None = None
-    weight: NonNegativeFloat = 1.0
+    weight: Amount = 1.0
     needs_evidence: bool = True
     correct: bool | None = None
     relevant: bool | None = None
@@ -227,7 +312,7 @@ class Usage(_Strict):
     calls: NonNegativeInt | None = None
     input_tokens: NonNegativeInt | None = None
     output_tokens: NonNegativeInt | None = None
-    cost: NonNegativeFloat | None = None
+    cost: Amount | None = None
     currency: str | None = None
 
 
@@ -264,7 +349,7 @@ class Events(_Strict):
     cache_hits: tuple[CacheHit, ...] | None = None
     cache_lookups: NonNegativeInt | None = None
     signals: tuple[Signal, ...] | None = None
-    index_build_s: NonNegativeFloat | None = None
+    index_build_s: Amount | None = None
     index_bytes: NonNegativeInt | None = None
 
 
@@ -279,7 +364,7 @@ class Trace(_Strict):
     case: Text
     run: str = ""
     query: str = ""
-    time: datetime | None = None
+    time: Moment | None = None
     identity: Identity = Identity()
     unit: Literal["chunk", "document"] = "chunk"
     snapshot: dict[str, str] = {}
@@ -292,7 +377,7 @@ class Trace(_Strict):
     citations: tuple[Citation, ...] | None = None
     usage: tuple[Usage, ...] | None = None
     events: Events = Events()
-    latency_ms: NonNegativeFloat | None = None
+    latency_ms: Amount | None = None
 
     @property
     def routes(self) -> tuple[Stage, ...]:
@@ -329,3 +414,13 @@ class Trace(_Strict):
             else:
                 known = {item.id for item in stage.kept}
         return self
+
+
+def schema(kind: Literal["case", "trace"]) -> dict[str, Any]:
+    """The JSON Schema of one line of a file of cases or traces. It cannot say that items agree with their stage.
+
+    >>> schema("case")["required"]
+    ['id', 'query']
+    """
+    model = Case if kind == "case" else Trace
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **model.model_json_schema()}

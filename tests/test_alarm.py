@@ -56,3 +56,16 @@ def test_an_execution_that_did_not_complete_raises_no_alarm_and_is_none_to_compa
         assert (done.returncode, "ALARM" in done.stdout) == (code, False)
     recipes = {read_manifest(folder)["recipe_digest"] for folder in Store(tmp_path / "evidence").records()}
     assert len(recipes) == 1
+
+
+def test_a_sweep_reports_the_alarms_of_its_records(tmp_path: Path) -> None:
+    """The stored record serves the sweep; that another of its recipe says something else is told all the same."""
+    for _ in range(2):
+        executed(tmp_path, CLOCK, assignments=("k=1",))
+    (tmp_path / "grid.yaml").write_text("grid:\n  k: [1]\n")
+    done = rankwork("run", "00", "--sweep", "grid.yaml", folder=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "ALARM: the same recipe gave another result" in done.stdout
+    facts = json.loads(rankwork("run", "00", "--sweep", "grid.yaml", "--json", folder=tmp_path).stdout)
+    assert facts[0]["alarm"]["first_difference"].startswith("now: ")
+    assert facts[-1]["alarm"] is None

@@ -13,7 +13,7 @@ from rankwork.cli import main
 from rankwork.diagnosis.judge_report import judge_report, scale_of
 from rankwork.errors import InputError
 from rankwork.inputs.invented_judges import DRIFTED, JUDGE, PEOPLE, invented_answers
-from rankwork.inputs.json_lines import write_models
+from rankwork.inputs.models import write_models
 from rankwork.inputs.verdicts import Verdict
 
 _, ANSWERS = invented_answers(24, seed=0)

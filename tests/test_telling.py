@@ -83,3 +83,20 @@ def test_a_run_is_fixed_in_the_order_that_is_asked_for(files: Path) -> None:
     assert [line.split()[2] for line in shown.splitlines()] == ["d3", "d2", "d1", "d2"]
     ranked = rankwork("fix", "b.trec", "--order", "rank", folder=files).stdout
     assert [line.split()[2] for line in ranked.splitlines()] == ["d3", "d2", "d1", "d2"]
+
+
+def test_a_run_read_in_parts_has_the_same_values_and_says_what_was_not_looked_at(files: Path) -> None:
+    asked = ("a.trec", "judgements.txt", "-m", "R@2", "-m", "RR", "--format", "json")
+    whole, parts = json.loads(audit(files, *asked)), json.loads(audit(files, *asked, "--in-parts"))
+    for name, kept in parts["measures"].items():
+        assert kept == {key: value for key, value in whole["measures"][name].items() if key != "by_order"}
+    assert parts["per_query"] == whole["per_query"]
+    assert "Audited in parts" in audit(files, "a.trec", "judgements.txt", "-m", "R@2", "--in-parts")
+
+
+@pytest.mark.parametrize("arguments", [("a.trec", "b.trec"), ("a.trec", "--round", "2"), ("a.trec", "--dtype", "int8")])
+def test_what_an_audit_in_parts_cannot_do_is_refused(files: Path, arguments: tuple[str, ...]) -> None:
+    done = rankwork("audit", *arguments, "judgements.txt", "-m", "R@2", "--in-parts", folder=files)
+    assert done.returncode == 2
+    assert "an audit in parts takes one run, and its scores as they are" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -16,7 +16,8 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from rankwork.errors import InputError
-from rankwork.inputs.json_lines import read_models
+from rankwork.inputs.models import read_models
+from rankwork.inputs.traces import read_cases, read_traces
 from rankwork.trace import Case, Trace
 
 FOLDER = Path(__file__).with_name("examples")
@@ -35,7 +36,7 @@ class Passage(BaseModel):
 
 def answers() -> tuple[list[Case], list[Trace]]:
     """The cases, and the one trace of each, in the same order."""
-    return read_models(FOLDER / "answers.cases.jsonl", Case), read_models(FOLDER / "answers.traces.jsonl", Trace)
+    return list(read_cases(FOLDER / "answers.cases.jsonl")), list(read_traces(FOLDER / "answers.traces.jsonl"))
 
 
 def passages() -> dict[str, Passage]:

@@ -3,9 +3,10 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from typing import Literal
 
 from rankwork.errors import InputError
-from rankwork.trace import Case, Identity
+from rankwork.trace import Case, Identity, moment
 
 
 @dataclass(frozen=True)
@@ -42,14 +43,17 @@ class Document:
         """Whether it holds at that moment; at no moment in particular, everything does."""
         if time is None:
             return True
-        return (self.valid_from is None or self.valid_from <= time) and (
-            self.valid_until is None or time < self.valid_until
+        return (self.valid_from is None or moment(self.valid_from) <= moment(time)) and (
+            self.valid_until is None or moment(time) < moment(self.valid_until)
         )
 
 
 @dataclass(frozen=True)
 class Collection:
     """Documents (or chunks) of one revision, and the cases that are asked of them.
+
+    `unit` says which of both they are; chunks come with the `chunker` that cut them and with their `parents`, the whole
+    documents. `parser` is what read the documents.
 
     InputError for no document at all, or an ID that stands twice.
     """
@@ -58,6 +62,10 @@ class Collection:
     revision: str
     documents: tuple[Document, ...]
     cases: tuple[Case, ...] = field(default=())
+    unit: Literal["document", "chunk"] = "document"
+    chunker: str = "none"
+    parser: str = "none"
+    parents: tuple[Document, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.documents:

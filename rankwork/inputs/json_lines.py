@@ -1,43 +1,33 @@
-"""JSON lines, plain or gzip, one model a line: each line is checked, and an error names the file, line and field."""
+"""JSON lines, plain or gzip: each line with its place, empty lines passed over but counted."""
 
+import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
-
-from pydantic import BaseModel, ValidationError
+from typing import Any
 
 from rankwork.errors import InputError
-from rankwork.inputs.text_blocks import whole_text
-
-Model = TypeVar("Model", bound=BaseModel)
+from rankwork.inputs.text_blocks import blocks
 
 
-def read_models(path: str | os.PathLike[str], model: type[Model]) -> list[Model]:
-    """The models that a file holds, one a line; blank lines are passed over. InputError for a line that is none."""
-    name, text = whole_text(path)
-    lines = ((number, line) for number, line in enumerate(text.split(b"\n"), 1) if line.strip())
-    return [model_of(line, model, f"{name} line {number}") for number, line in lines]
+def lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file with their numbers, from 1. InputError for a file that cannot be read."""
+    number = 0
+    for block in blocks(path):
+        for line in block.removesuffix(b"\n").split(b"\n"):
+            number += 1
+            if line.strip():
+                yield number, line
 
 
-def model_of(line: bytes | str, model: type[Model], place: str) -> Model:
-    """One line's model. InputError that begins with the place, and names the field and what is wrong with it."""
-    try:
-        return model.model_validate_json(line)
-    except ValidationError as error:
-        raise InputError(f"{place}: {first_fault(error)}") from None
-
-
-def first_fault(error: ValidationError) -> str:
-    """The first thing that a model refused: the field, the sentence, the value."""
-    fault = error.errors(include_url=False)[0]
-    field = ".".join(map(str, fault["loc"]))
-    value = fault["input"]
-    shown = f", got {value!r:.60}" if isinstance(value, str | int | float | bool | None) else ""
-    return f"{field + ': ' if field else ''}{fault['msg'].removeprefix('Value error, ')}{shown}"
-
-
-def write_models(path: str | os.PathLike[str], models: Iterable[BaseModel]) -> None:
-    """Write one line for each model; fields that have their default are left out. An existing file is replaced."""
-    lines = (f"{model.model_dump_json(exclude_defaults=True)}\n" for model in models)
-    Path(path).write_text("".join(lines), encoding="utf-8", newline="")
+def objects(path: str | os.PathLike[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of a file, each with its place for messages. InputError, with the line, for what is no object."""
+    for number, line in lines(path):
+        place = f"{Path(path).name} line {number}"
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{place} is not JSON: {error}") from error
+        if not isinstance(found, dict):
+            raise InputError(f"{place}: expected a JSON object, got {type(found).__name__}")
+        yield place, found

@@ -12,11 +12,18 @@ from rankwork.rankings import Judgements, Rankings
 
 __all__ = [
     "CONVENTIONS", "CONVENTIONS_GRADES", "FOUR", "FOUR_RELEVANT", "JAVA", "JAVA_GRADES", "SIX", "SIX_GRADES",
-    "SIX_RELEVANT", "four", "six",
+    "SIX_RELEVANT", "TEN", "TEN_RELEVANT", "four", "six",
 ]  # fmt: skip
 
 FOUR: Rows = (("A", 9.0), ("B", 8.0), ("C", 8.0), ("D", 7.0))
 FOUR_RELEVANT = frozenset({"A", "C"})
+
+TEN: Rows = (
+    ("A", 0.9), ("B", 0.8004), ("C", 0.8002), ("D", 0.8), ("E", 0.8), ("F", 0.7503), ("G", 0.75), ("H", 0.75),
+    ("I", 0.7), ("J", 0.6),
+)  # fmt: skip
+TEN_RELEVANT = frozenset({"A", "D", "E", "H"})
+"""Ten documents whose scores lie so close that a narrower number format makes more of them equal."""
 
 SIX_GRADES = {"A": 1, "B": 2, "C": 0, "D": 3}
 """Grades for the six documents: those of `SIX_RELEVANT` are positive, C was judged and found not relevant."""

@@ -16,7 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveInt, Val
 
 from rankwork.errors import ContractError, InputError
 from rankwork.inputs import trec
-from rankwork.inputs.json_lines import first_fault, read_models
+from rankwork.inputs.models import read_models
+from rankwork.inputs.refusals import refusal
 from rankwork.inputs.text_blocks import whole_text
 
 Value = int | str
@@ -204,7 +205,7 @@ def _row(row: Mapping[str | None, Any], place: str) -> Verdict:
     try:
         return Verdict.model_validate(given)
     except ValidationError as error:
-        raise InputError(f"{place}: {first_fault(error)}") from None
+        raise InputError(f"{place}: {refusal(error)}") from None
 
 
 def of_key(verdicts: Iterable[Verdict], **key: str) -> list[Verdict]:

@@ -219,20 +219,21 @@ def disagreements(records: Sequence[Record]) -> list[str]:
     """Every value of another evaluator that contradicts ours, in words; the first record is ours.
 
     By trec_eval's order, theirs must be ours to the fourth decimal that trec_eval prints, or to ten where a program
-    tells all it has. Some break ties of RR@k another way: its value must lie within our range. RR without a cutoff is
-    not compared, because we were asked for RR@10.
+    tells all it has. Some break ties of RR@k another way, and ranx breaks all of them as documents came: such a value
+    must lie within our range. RR without a cutoff is not compared, because we were asked for RR@10.
     """
     ours = records[0]["values"]
     return [
         f"{record['evaluator']}: {name} is {value}, ours {ours[name]['contract']}"
         for record in records[1:]
         for name, value in record.get("values", {}).items()
-        if name in ours and not _agrees(name, value, ours[name], 6e-5 if record["evaluator"] == "trec_eval" else 1e-10)
+        if name in ours and not _agrees(record["evaluator"], name, value, ours[name])
     ]
 
 
-def _agrees(name: str, value: float, ours: Mapping[str, float], slack: float) -> bool:
-    if name == "RR@10":
+def _agrees(evaluator: str, name: str, value: float, ours: Mapping[str, float]) -> bool:
+    slack = 6e-5 if evaluator == "trec_eval" else 1e-10
+    if name == "RR@10" or evaluator == "ranx":
         return ours["min"] - slack <= value <= ours["max"] + slack
     return isclose(value, ours["contract"], rel_tol=0, abs_tol=slack)
 

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rankwork.errors import ContractError
 from rankwork.measures import origins
 from rankwork.measures.auditing import Audit, Judged, Run, audit, read_judged, read_ranked
+from rankwork.measures.partitions import RowsGone, audit_in_parts
 from rankwork.measures.systems import Systems, systems
 from rankwork.rankings import Rankings
 
@@ -22,7 +24,10 @@ Found = Audit | Systems
 
 @dataclass(frozen=True)
 class Asked:
-    """What was asked of an audit. `digits` and `dtype` redefine the scores before anything is measured."""
+    """What was asked of an audit. `digits` and `dtype` redefine the scores before anything is measured.
+
+    `in_parts`: the one run, a TREC file, is read some queries at a time, for a file larger than memory.
+    """
 
     measures: tuple[str, ...]
     protocol: str = "rankwork"
@@ -30,15 +35,27 @@ class Asked:
     depth: int | None = None
     digits: int | None = None
     dtype: str | None = None
+    in_parts: bool = False
 
     def audit(self, runs: Mapping[str, Run], judgements: Judged) -> Found:
         """One run gives an `Audit`, several give `Systems`; errors as for `audit`."""
         judged = read_judged(judgements, self.protocol)
+        if self.in_parts:
+            return self._in_parts(runs, judged)
         read = {name: self._redefined(read_ranked(run, self.protocol, self.order)) for name, run in runs.items()}
         options: dict[str, Any] = {"protocol": self.protocol, "order": self.order, "depth": self.depth}
         if len(read) == 1:
             return audit(next(iter(read.values())), judged, self.measures, **options)
         return systems(read, judged, self.measures, **options)
+
+    def _in_parts(self, runs: Mapping[str, Run], judged: Judged) -> Audit:
+        (run, *others) = runs.values()
+        if others or self.redefinition:
+            raise ContractError("an audit in parts takes one run, and its scores as they are: no rounding, no dtype")
+        if not isinstance(run, str | Path):
+            raise ContractError(f"an audit in parts takes a file, got {type(run).__name__}")
+        options: dict[str, Any] = {"protocol": self.protocol, "order": self.order, "depth": self.depth}
+        return audit_in_parts(run, judged, self.measures, **options)
 
     def _redefined(self, run: Rankings) -> Rankings:
         if self.dtype is not None:
@@ -77,9 +94,9 @@ def json_of(found: Found, asked: Asked) -> dict[str, Any]:
     for name, each in audits_of(found).items():
         one = content["systems"][name] if isinstance(found, Systems) else content
         one["protocol"]["redefined"] = asked.redefinition or None
-        for measure, values in origins.by_order(each).items():
+        for measure, values in _by_order(each).items():
             one["measures"][measure]["by_order"] = values
-        one["notes"] = [*each.notes, *origins.notes(each.setting.joined.run)]
+        one["notes"] = [*each.notes, *_about_scores(each)]
     return content
 
 
@@ -91,13 +108,24 @@ def text_of(found: Found, asked: Asked) -> str:
     return "\n".join([*redefined, str(found), *_about_scores(found), *_about_orders(found)])
 
 
+def _by_order(found: Audit) -> dict[str, dict[str, float | None]]:
+    return {} if _is_gone(found) else origins.by_order(found)
+
+
+def _is_gone(found: Audit) -> bool:
+    """Whether the audit was made in parts, and the rows are no longer there."""
+    return isinstance(found.setting.joined.run, RowsGone)
+
+
 def _about_scores(found: Audit) -> list[str]:
+    if _is_gone(found):
+        return ["Audited in parts: what other orders would give, and where ties come from, was not looked at."]
     return origins.notes(found.setting.joined.run)
 
 
 def _about_orders(found: Audit) -> list[str]:
     """Where each measure's mean lies as evaluators resolve ties, for those that this can move."""
-    if not found.has_ranges and not origins.ties_of_float32(found.setting.joined.run):
+    if _is_gone(found) or (not found.has_ranges and not origins.ties_of_float32(found.setting.joined.run)):
         return []
     habits = origins.by_evaluator(found)
     lines = []

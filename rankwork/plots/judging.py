@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rankwork.plots.canvas import CONTRACT, EXPECTED, RANGE, TEXT, canvas, panels
 
 from rankwork.diagnosis.calibration import Calibration, SliceCalibration, kappa_of
 from rankwork.diagnosis.judges import Agreement
 from rankwork.errors import ContractError
+from rankwork.plots.canvas import CONTRACT, EXPECTED, RANGE, TEXT, canvas, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

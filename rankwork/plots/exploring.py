@@ -1,0 +1,86 @@
+"""Drawings that sliders change: one pair of axes, the rows as they arrive, and what is selected of them."""
+
+import random
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from rankwork.contract.reference import rank
+from rankwork.contract.ties import recall_range
+from rankwork.engines import engine
+from rankwork.engines.settings import cast
+from rankwork.plots.canvas import CONTRACT, EXPECTED, RANGE, TEXT
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Row = tuple[str, float]
+
+
+def arrived(rows: Sequence[Row], arrival: int, dtype: str = "float64") -> list[Row]:
+    """The rows in the order of an arrival, with their scores in a number format; arrival 0 is the order given.
+
+    >>> arrived([("A", 0.8004), ("B", 0.8)], 0, "bfloat16")
+    [('A', 0.80078125), ('B', 0.80078125)]
+    """
+    order = list(range(len(rows)))
+    if arrival:
+        random.Random(arrival).shuffle(order)
+    scores = np.asarray(cast(np.array([score for _, score in rows]), dtype)).astype(np.float64)
+    return [(rows[place][0], float(scores[place])) for place in order]
+
+
+def selection(
+    axes: "Axes", rows: Sequence[Row], *, k: int, policy: Literal["by_id", "inclusive"], dtype: str, arrival: int
+) -> None:
+    """Scores as bars, the selected ones filled, and a dot over those that torch.topk takes."""
+    coming = arrived(rows, arrival, dtype)
+    chosen = set(rank(coming, k, policy=policy))
+    theirs = engine("torch.topk").select(np.array([score for _, score in coming], np.float32), k)
+    for place, (name, score) in enumerate(coming):
+        look: dict[str, Any] = {"color": EXPECTED} if name in chosen else {"facecolor": "white", "edgecolor": "#969696"}
+        axes.bar(place, score, width=0.72, **look)
+    low, high = min(score for _, score in coming), max(score for _, score in coming)
+    margin = 0.15 * (high - low) or 1.0
+    axes.plot(theirs, [high + 0.5 * margin] * len(theirs), "o", color=CONTRACT, clip_on=False)
+    axes.set_ylim(low - margin, high + margin)
+    axes.set_xticks(range(len(coming)), [name for name, _ in coming])
+    axes.set_ylabel(f"score, {dtype}", fontsize=9)
+
+
+def engines(axes: "Axes", names: Sequence[str], rows: Sequence[Row], *, k: int, dtype: str, arrival: int) -> None:
+    """A square for each document that an engine selects, an engine a line; a cross where one is left out."""
+    coming = arrived(rows, arrival, dtype)
+    scores = np.array([score for _, score in coming], np.float32)
+    right: set[Any] = set(rank(coming, k))
+    taken_by: dict[str, set[Any]] = {
+        name: {coming[int(place)][0] for place in engine(name).select(scores, k)} for name in names
+    }
+    taken_by["rankwork.rank, with IDs"] = right
+    for line, taken in enumerate(taken_by.values()):
+        for place, (document, _) in enumerate(coming):
+            if document in taken:
+                axes.plot(place, line, "s", markersize=9, color=EXPECTED if document in right else CONTRACT)
+            elif document in right:
+                axes.plot(place, line, "x", markersize=8, color=TEXT)
+    axes.set_xticks(range(len(coming)), [document for document, _ in coming])
+    axes.set_yticks(range(len(taken_by)), list(taken_by))
+    axes.set_ylim(len(taken_by) - 0.4, -0.6)
+    axes.set_xlim(-0.6, len(coming) - 0.4)
+
+
+def ranges(axes: "Axes", rows: Sequence[Row], relevant: Collection[str], *, k: int, dtype: str, arrival: int) -> None:
+    """The range of recall at every k, the contract's value in it, and what the order of this arrival gives."""
+    coming = arrived(rows, arrival, dtype)
+    cuts = range(1, len(rows) + 1)
+    found = [recall_range(coming, relevant, cut) for cut in cuts]
+    axes.fill_between(
+        cuts, [each.min or 0.0 for each in found], [each.max or 0.0 for each in found], color=RANGE, step="mid"
+    )
+    for policy, color, mark in (("by_id", CONTRACT, "D"), ("input", EXPECTED, "o")):
+        values = [len(set(rank(coming, cut, policy=policy)) & set(relevant)) / len(relevant) for cut in cuts]
+        axes.plot(cuts, values, mark, color=color, fillstyle="none", markersize=6)
+    axes.axvline(k, color=TEXT, linestyle="--", linewidth=1)
+    axes.set_xlabel(f"k; at {k}: [{found[k - 1].min:.2f}, {found[k - 1].max:.2f}]", fontsize=9)
+    axes.set_ylabel("recall", fontsize=9)

@@ -1,0 +1,1 @@
+"""From query to context: a collection, the routes that search it, reranking and the context, each step on record."""
