@@ -521,6 +521,7 @@ def audit(
 @click.option("--scale", "values", metavar="A,B,...", help="From lowest to highest (default: the values that occur).")
 @click.option("--level", type=click.Choice(["nominal", "ordinal", "interval"]), default="ordinal", show_default=True)
 @click.option("--weights", type=click.Choice(["none", "linear", "quadratic"]), default="quadratic", show_default=True)
+@click.option("--across", multiple=True, metavar="PART", help="Compare judges that differ in it; may be repeated.")
 @click.option("--margin", type=float, metavar="X", help="Verdicts with a margin below X go to a person.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the resamples.")
 @click.option("--min-kappa", type=float, metavar="X", help="Exit with 1 if a lower limit of kappa is below X.")
@@ -531,6 +532,7 @@ def judge(
     values: str | None,
     level: Any,
     weights: Any,
+    across: tuple[str, ...],
     margin: float | None,
     seed: int,
     min_kappa: float | None,
@@ -538,7 +540,8 @@ def judge(
 ) -> int:
     """See how far the judges of VERDICTS agree: with PEOPLE, among themselves, and with what they said before.
 
-    Files are JSON lines, CSV with a header, or TREC judgements, plain or gzip.
+    Files are JSON lines, CSV with a header, or TREC judgements, plain or gzip. Judges that differ in a part of their
+    key (model, prompt, rubric, version, field_order) are compared among themselves only --across it.
     """
     from rankwork.diagnosis.judge_report import judge_report
     from rankwork.inputs.verdicts import Scale, read_verdicts
@@ -551,6 +554,7 @@ def judge(
         scale=None if values is None else Scale.parse(values, level),
         level=level,
         weights=None if weights == "none" else weights,
+        across=across,
         margin=margin,
         seed=seed,
     )

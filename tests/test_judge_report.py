@@ -11,7 +11,7 @@ import pytest
 
 from rankwork.cli import main
 from rankwork.diagnosis.judge_report import judge_report, scale_of
-from rankwork.errors import InputError
+from rankwork.errors import ContractError, InputError
 from rankwork.inputs.invented_judges import DRIFTED, JUDGE, PEOPLE, invented_answers
 from rankwork.inputs.models import write_models
 from rankwork.inputs.verdicts import Verdict
@@ -55,7 +55,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def test_a_report_has_people_judges_and_repetitions() -> None:
-    found = judge_report([*JUDGED, *AGAIN], PERSONS, margin=0.1)
+    found = judge_report([*JUDGED, *AGAIN], PERSONS, margin=0.1, across=("version",))
     assert [len(part) for part in (found.judges, found.against_people, found.among, found.repeated)] == [2, 2, 1, 1]
     assert found.scale.values == (0, 1, 2, 3)
     assert found.alpha is not None
@@ -66,8 +66,22 @@ def test_a_report_has_people_judges_and_repetitions() -> None:
     assert found.least_kappa == min(low.low for low in lows if low)
 
 
+def test_judges_are_compared_only_across_what_was_asked_for() -> None:
+    """And what was not compared is named, not passed over."""
+    found = judge_report(JUDGED)
+    assert (found.among, found.alpha) == ((), None)
+    assert found.not_compared == ((JUDGE.key, DRIFTED.key),)
+    assert "differ in version: not compared unless asked" in str(found)
+    with pytest.raises(ContractError, match="there is no 'temperature'"):
+        judge_report(JUDGED, across=("temperature",))
+    other = [verdict.model_copy(update={"rubric": "r2"}) for verdict in PERSONS]
+    with pytest.raises(ContractError, match="differ in rubric"):
+        judge_report(JUDGED, other)
+    assert judge_report(JUDGED, other, across=("rubric",)).against_people
+
+
 def test_a_report_on_one_judge_alone_says_what_it_can() -> None:
-    found = judge_report(AGAIN and [v.model_copy(update={"repetition": 1}) for v in AGAIN])
+    found = judge_report([v.model_copy(update={"repetition": 1}) for v in AGAIN])
     assert (found.against_people, found.among, found.alpha, found.least_kappa) == ((), (), None, None)
     assert "for a person: " in str(found)
 
@@ -83,7 +97,8 @@ def test_the_command_prints_what_the_report_says(judge: Judge, files: Files) -> 
     shown = judge(*files)
     assert (shown.returncode, shown.stderr) == (0, "")
     assert shown.stdout.strip() == str(judge_report([*JUDGED, *AGAIN], PERSONS))
-    told = judge(*files, "--json", "--scale", "0,1,2,3", "--weights", "none")
+    told = judge(*files, "--json", "--scale", "0,1,2,3", "--weights", "none", "--across", "version")
+    assert len(json.loads(told.stdout)["among"]) == 1
     assert json.loads(told.stdout)["against_people"][0]["weights"] is None
 
 

@@ -32,7 +32,7 @@ def test_the_confusion_matrix_is_drawn_with_its_counts_and_the_shares_of_its_row
     counts = np.array(found.matrix)
     shares = counts / counts.sum(axis=1, keepdims=True)
     assert texts(axes) == [f"{n:,}\n{share:.0%}" for n, share in zip(counts.ravel(), shares.ravel(), strict=True)]
-    assert np.allclose(axes.images[0].get_array(), shares)
+    assert np.allclose(np.asarray(axes.images[0].get_array()), shares)
     assert f"{found.failed} failed" in axes.get_title(loc="left")
     assert len(axes.patches) == 4
 

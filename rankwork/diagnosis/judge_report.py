@@ -5,27 +5,29 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from rankwork.diagnosis.calibration import Calibration, calibration
+from rankwork.diagnosis.calibration import EXCEPT_RUBRIC, Calibration, calibration
 from rankwork.diagnosis.escalation import Escalated, counts, for_a_person
 from rankwork.diagnosis.judges import Agreement, Coefficient, Weights, agreement, alpha
-from rankwork.diagnosis.ratings import Ratings, by_judge
+from rankwork.diagnosis.ratings import Ratings, by_judge, check_parts
 from rankwork.diagnosis.stability import Repeated, repetition_stability
 from rankwork.errors import InputError
-from rankwork.inputs.verdicts import KEY, JudgeKey, Level, Scale, Value, Verdict
+from rankwork.inputs.verdicts import JudgeKey, Level, Scale, Value, Verdict
 
 
 @dataclass(frozen=True, repr=False)
 class JudgeReport:
-    """The judges of a file. `against_people` holds each judge's calibration, `among` the agreement of every two.
+    """The judges of a file. `against_people` holds each judge's calibration, `among` the agreement of two of them.
 
-    `alpha` takes all judges together; `repeated` those that were asked more than once; `escalated` the items for a
-    person. The first repetition stands for a judge where it is compared.
+    `not_compared` names every two whose keys differ in more than was asked for; without such a pair, `alpha` takes all
+    judges together. `repeated` are those that were asked more than once; `escalated` the items for a person. The first
+    repetition stands for a judge where it is compared.
     """
 
     scale: Scale
     judges: tuple[Ratings, ...]
     against_people: tuple[Calibration, ...]
     among: tuple[Agreement, ...]
+    not_compared: tuple[tuple[JudgeKey, JudgeKey], ...]
     alpha: Coefficient | None
     repeated: tuple[Repeated, ...]
     escalated: tuple[Escalated, ...]
@@ -44,6 +46,7 @@ class JudgeReport:
             "judges": [{**vars(j.key), "items": len(j.verdicts), "failed": len(j.failed)} for j in self.judges],
             "against_people": [each.to_json() for each in self.against_people],
             "among": [each.to_json() for each in self.among],
+            "not_compared": [[vars(one), vars(other)] for one, other in self.not_compared],
             "alpha": None if self.alpha is None else vars(self.alpha),
             "repeated": [each.to_json() for each in self.repeated],
             "for_a_person": [
@@ -59,6 +62,8 @@ class JudgeReport:
             lines += ["", str(found.slice("all").agreement), "", str(found), *_too_few(found)]
         for pair in self.among:
             lines += ["", str(pair)]
+        for one, other in self.not_compared:
+            lines += ["", f"{one} and {other} differ in {', '.join(one.differences(other))}: not compared unless asked"]
         if self.alpha is not None:
             lines += ["", f"Krippendorff's alpha of all {len(self.judges)} judges: {self.alpha}"]
         for judge in self.repeated:
@@ -78,27 +83,33 @@ def judge_report(
     scale: Scale | None = None,
     level: Level = "ordinal",
     weights: Weights = "quadratic",
-    across: Sequence[str] = KEY[:4],
+    across: Sequence[str] = (),
     margin: float | None = None,
     seed: int = 0,
 ) -> JudgeReport:
     """The report on every judge of `verdicts`; `people`, of one key, are the reference.
 
     `scale` None: all values that occur, numbers from lowest to highest, at `level`. `across` is what the keys of two
-    judges among themselves may differ in. Errors as `Ratings.of`, `agreement` and `calibration`.
+    judges may differ in to be compared; a judge and people may differ in all but the rubric, unless it is among
+    `across`. Errors as `Ratings.of`, `agreement` and `calibration`.
     """
+    check_parts(across)
     given, reference = list(verdicts), None if people is None else list(people)
     found = scale or scale_of((each.value for each in (*given, *(reference or ()))), level)
     rows = by_judge(given)
     judges = tuple(Ratings.of(row, found) for row in rows.values())
     told = None if reference is None else Ratings.of(reference, found)
-    wide = weights if found.level != "nominal" else None
+    options: dict[str, Any] = {"weights": weights if found.level != "nominal" else None, "seed": seed}
+    options["across"] = tuple(dict.fromkeys((*EXCEPT_RUBRIC, *across)))
+    pairs = list(combinations(judges, 2))
+    apart = [(a.key, b.key) for a, b in pairs if set(a.key.differences(b.key)) - set(across)]
     return JudgeReport(
         scale=found,
         judges=judges,
-        against_people=() if told is None else tuple(calibration(j, told, weights=wide, seed=seed) for j in judges),
-        among=tuple(agreement(a, b, across=across) for a, b in combinations(judges, 2)),
-        alpha=_alpha(judges) if len(judges) > 1 else None,
+        against_people=() if told is None else tuple(calibration(j, told, **options) for j in judges),
+        among=tuple(agreement(a, b, across=across) for a, b in pairs if (a.key, b.key) not in apart),
+        not_compared=tuple(apart),
+        alpha=_alpha(judges) if pairs and not apart else None,
         repeated=tuple(repetition_stability(row, found) for row in _asked_again(rows)),
         escalated=tuple(for_a_person(judges, steps=2 if len(found.values) > 2 else 1, margin=margin)),
     )

@@ -6,7 +6,7 @@ Every answer and every verdict follows from the seed and from names: the same in
 
 import random
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log2
 
 from rankwork.inputs.pairs import Candidate, PairKey, Side
@@ -170,6 +170,8 @@ DRIFTED = InventedJudge(
     family="alto",
 )  # fmt: skip
 """The same model half a year later: half a step more lenient."""
+REPHRASED = replace(JUDGE, key=replace(JUDGE.key, prompt="p5"))
+"""The same judge with its prompt in other words: errors of the same size, on other items."""
 OTHER = InventedJudge(
     JudgeKey("brio-judge", prompt="p4", rubric="r1", version="2026-03"), Faults(noise=0.45, failing=0.03), family="brio"
 )
