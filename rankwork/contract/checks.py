@@ -132,6 +132,29 @@ def refusal(call: Callable[[], Any]) -> str | None:
     return None
 
 
+def seen_failing() -> list[dict[str, Any]]:
+    """Each check with its result for the reference, and for the broken ranker that it must notice.
+
+    `checks that fail` counts how many of the eleven notice that ranker: one, or another check says the same.
+
+    >>> seen_failing()[0]["reference"], seen_failing()[0]["checks that fail"]
+    ('holds', 1)
+    """
+    table = []
+    for place, (check, on_reference) in enumerate(zip(CHECKS, run_checks(rank), strict=True)):
+        on_broken = run_checks(check.broken)
+        table.append(
+            {
+                "check": check.claim,
+                "reference": "holds" if on_reference.holds else "fails",
+                "fault of the broken copy": check.fault,
+                "found there": str(on_broken[place].found),
+                "checks that fail": sum(not result.holds for result in on_broken),
+            }
+        )
+    return table
+
+
 # What the checks look at
 
 
