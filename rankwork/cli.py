@@ -516,6 +516,52 @@ def audit(
 
 
 @commands.command()
+@click.argument("cases", type=click.Path(path_type=Path))
+@click.argument("traces", type=click.Path(path_type=Path))
+@click.option(
+    "--verdicts", type=click.Path(path_type=Path), help="A judge's labels of the claims, item CASE RUN CLAIM."
+)
+@click.option("--unlabelled", type=click.Choice(["refuse", "bound"]), default="refuse", show_default=True)
+@click.option("--compound", type=click.Choice(["parts", "whole"]), default="parts", show_default=True)
+@click.option(
+    "--partial", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="Worth of partial support."
+)
+@_as_json
+def answers(
+    cases: Path,
+    traces: Path,
+    verdicts: Path | None,
+    unlabelled: Any,
+    compound: Any,
+    partial: float,
+    as_json: bool,
+) -> int:
+    """Score the answers in TRACES against CASES from their labels: claims, citations, refusals. No model is called.
+
+    Each run has a report of its own. Claims without a label are refused, or bound the scores. Files are JSON lines, plain or gzip, or parquet.
+    """
+    from rankwork.diagnosis.answer_report import reports_by_run
+    from rankwork.diagnosis.citations import CitationRules
+    from rankwork.diagnosis.generation import Rules
+    from rankwork.diagnosis.labelling import labelled
+    from rankwork.inputs.traces import read_cases, read_traces
+    from rankwork.inputs.verdicts import read_verdicts
+
+    given = list(read_traces(traces))
+    found = reports_by_run(
+        read_cases(cases),
+        given if verdicts is None else labelled(given, read_verdicts(verdicts)),
+        rules=Rules(unlabelled=unlabelled, compound=compound),
+        citation_rules=CitationRules(partial=partial, compound=compound),
+    )
+    if as_json:
+        _print_json({run: report.to_json() for run, report in found.items()})
+    else:
+        click.echo("\n\n".join(f"run {run or '(no name)'}\n{report}" for run, report in found.items()))
+    return 0
+
+
+@commands.command()
 @click.argument("verdicts", type=click.Path(path_type=Path))
 @click.argument("people", required=False, type=click.Path(path_type=Path))
 @click.option("--scale", "values", metavar="A,B,...", help="From lowest to highest (default: the values that occur).")
