@@ -538,7 +538,8 @@ def answers(
 ) -> int:
     """Score the answers in TRACES against CASES from their labels: claims, citations, refusals. No model is called.
 
-    Each run has a report of its own. Claims without a label are refused, or bound the scores. Files are JSON lines, plain or gzip, or parquet.
+    Each run has a report of its own. Claims without a label are refused, or bound the scores. Files are JSON lines,
+    plain or gzip, or parquet.
     """
     from rankwork.diagnosis.answer_report import reports_by_run
     from rankwork.diagnosis.citations import CitationRules
