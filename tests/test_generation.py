@@ -11,6 +11,7 @@ from rankwork.diagnosis.claims import atoms, label_of
 from rankwork.diagnosis.generation import SCORES, AnswerScores, Rules, answer_scores, answers_report
 from rankwork.errors import ContractError, InputError
 from rankwork.inputs.answers import answers, passages
+from rankwork.statistics import bootstrap_mean
 from rankwork.trace import Case, Claim, Label, Trace
 
 LABELS: tuple[Label, ...] = ("supported", "contradicted", "not_enough_information")
@@ -183,6 +184,20 @@ def test_a_report_counts_the_answers_without_a_score() -> None:
     assert "completeness: " in str(report)
     with pytest.raises(ContractError, match="there is no 'quality'"):
         report.mean("quality")
+
+
+def test_a_mean_has_an_interval_over_clusters_unless_labels_leave_it_open() -> None:
+    report = answers_report(CASES, TRACES, rules=BOUND)
+    assert report.interval("faithfulness") is None
+    found = report.interval("relevance", seed=3)
+    assert found is not None
+    answered = [case.id for case in CASES if case.id not in ("refused-rightly", "false-refusal")]
+    values = [float(name != "beside-the-question") for name in answered]
+    assert found == bootstrap_mean(values, clusters=answered, seed=3)
+    twins = [case.model_copy(update={"cluster": "one"}) for case in CASES]
+    together = answers_report(twins, TRACES, rules=BOUND).interval("relevance")
+    assert together is not None
+    assert together.clusters == 1
 
 
 def test_cases_and_traces_that_do_not_belong_together_are_refused() -> None:

@@ -44,6 +44,8 @@ def test_csv_is_read_by_its_header(tmp_path: Path) -> None:
     found = read_verdicts(written(tmp_path / "v.csv", text))
     assert found[:2] == VERDICTS
     assert (found[2].item, found[2].value) == ("c, d", "good")
+    signs = read_verdicts(written(tmp_path / "v.csv", "item,value,model\na,-1,m\nb,--1,m\n"))
+    assert [verdict.value for verdict in signs] == [-1, "--1"]
 
 
 def test_trec_judgements_are_verdicts_on_query_and_document(tmp_path: Path) -> None:

@@ -242,7 +242,7 @@ class _Seen:
         return CheckedCitation(
             citation,
             fabricated=None if self.known is None else citation.id not in self.known,
-            unauthorised=None if item is None or item.acl is None else citation.id in self.denied,
+            unauthorised=True if citation.id in self.denied else None if item is None or item.acl is None else False,
             in_prompt=None if self.shown is None else citation.id in self.shown,
             outdated=self._is_outdated(citation, item),
         )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from rankwork.diagnosis.claims import Compound, Test, atoms, checked_claims, every, label_of, share_of
 from rankwork.diagnosis.shares import MeanShare, Share
 from rankwork.errors import ContractError, InputError
+from rankwork.statistics import Interval, bootstrap_mean
 from rankwork.trace import Case, Claim, Label, Trace
 
 if TYPE_CHECKING:
@@ -193,6 +194,18 @@ class AnswersReport:
         if name not in SCORES:
             raise ContractError(f"the scores are {', '.join(SCORES)}; there is no {name!r}")
         return MeanShare.of([getattr(each, name) for each in self.scores])
+
+    def interval(self, name: str, *, level: float = 0.95, seed: int = 0) -> Interval | None:
+        """What another draw of questions could have given for the mean of a score: clusters of cases are drawn.
+
+        None where no answer has the score, or labels leave one open: an interval would hide that.
+        """
+        mean = self.mean(name)
+        if mean.value is None:
+            return None
+        defined = [each for each in self.scores if getattr(each, name).total]
+        values = [getattr(each, name).value for each in defined]
+        return bootstrap_mean(values, clusters=[each.cluster for each in defined], level=level, seed=seed)
 
     def to_pandas(self) -> "pd.DataFrame":
         """One row an answer: each score's value, None where it is not known; bounds and coverage of faithfulness."""

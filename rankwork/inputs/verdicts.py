@@ -200,7 +200,7 @@ def _row(row: Mapping[str | None, Any], place: str) -> Verdict:
     given: dict[str, Any] = {str(name): cell.strip() for name, cell in row.items() if cell.strip()}
     if "slices" in given:
         given["slices"] = tuple(given["slices"].split())
-    if str(given.get("value", "")).lstrip("-").isdecimal():
+    if str(given.get("value", "")).removeprefix("-").isdecimal():
         given["value"] = int(given["value"])
     try:
         return Verdict.model_validate(given)
