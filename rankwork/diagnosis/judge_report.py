@@ -67,7 +67,7 @@ class JudgeReport:
         if self.alpha is not None:
             lines += ["", f"Krippendorff's alpha of all {len(self.judges)} judges: {self.alpha}"]
         for judge in self.repeated:
-            lines.append(f"{judge.key}, repeated: unanimous on {judge.unanimous} of {judge.items} items")
+            lines.append(f"{judge.key}, repeated: {judge}")
         reasons = ", ".join(f"{name} {count}" for name, count in counts(self.escalated).items())
         return "\n".join([*lines, "", f"for a person: {len(self.escalated)} items ({reasons or 'no reason'})"])
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rankwork.diagnosis.shares import Rate, Share
+from rankwork.diagnosis.shares import Rate, Share, p_value
 from rankwork.errors import InputError
 from rankwork.inputs.pairs import PairKey, Side
 from rankwork.inputs.verdicts import JudgeKey, PairVerdict
@@ -132,6 +132,11 @@ class Position:
         shares = {"consistent": self.consistent.to_json(), "first": self.first.to_json()}
         return {"judge": vars(self.judge), **plain, **shares}
 
+    def __str__(self) -> str:
+        twice = f"the first place won twice {self.first_twice} times, the second {self.second_twice}"
+        tested = "" if self.p is None else f" ({p_value(self.p)})"
+        return f"one winner in both orders: {self.consistent} of {self.pairs} pairs; of the others, {twice}{tested}"
+
 
 def position(judged: JudgedPairs) -> Position:
     """How consistent a judge is when the answers change places, and which place it prefers where it is not."""
@@ -194,6 +199,13 @@ class Preference:
         plain = {name: getattr(self, name) for name in ("kind", "both", "score", "reference_score", "excess", "reason")}
         interval = None if self.interval is None else vars(self.interval)
         return {"judge": vars(self.judge), **plain, "rate": self.rate.to_json(), "interval": interval}
+
+    def __str__(self) -> str:
+        if self.interval is None:
+            return f"{self.kind}: the judge decides for it {self.rate}; no excess, {self.reason}"
+        limits = f"{self.interval.level:.0%} interval {self.interval.low:+.4f} to {self.interval.high:+.4f}"
+        given = f"the judge gives it {self.score:.4f}, the reference {self.reference_score:.4f}"
+        return f"{self.kind}: {given}, an excess of {self.excess:+.4f} ({limits})"
 
 
 Chooser = Callable[[Swapped], str | None]

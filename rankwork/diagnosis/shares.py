@@ -211,6 +211,15 @@ class Rate:
         return f"{self.events} in {self.trials}{unknown} ({self.level:.0%} interval {low:.4f} to {high:.4f})"
 
 
+def p_value(p: float) -> str:
+    """A p-value as a reader needs it: four decimals, and never a zero.
+
+    >>> p_value(0.03126), p_value(1e-9)
+    ('p = 0.0313', 'p < 0.0001')
+    """
+    return "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}"
+
+
 def _mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return fsum(known) / len(known) if known and len(known) == len(values) else None

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwork.diagnosis.judges import Coefficient, alpha
 from rankwork.diagnosis.ratings import Paired, Ratings, by_judge, paired
-from rankwork.diagnosis.shares import Share
+from rankwork.diagnosis.shares import Share, p_value
 from rankwork.errors import ContractError, InputError
 from rankwork.inputs.verdicts import JudgeKey, Scale, Value, Verdict
 
@@ -36,6 +36,9 @@ class Repeated:
         shares = {"unanimous": self.unanimous.to_json(), "pairs": self.pairs.to_json()}
         named = {"judge": vars(self.key), "items": self.items, "once": self.once}
         return {**named, **shares, "alpha": vars(self.alpha), "unstable": list(self.unstable)}
+
+    def __str__(self) -> str:
+        return f"unanimous on {self.unanimous} of {self.items} items, alpha {self.alpha}"
 
 
 def repetition_stability(verdicts: Iterable[Verdict], scale: Scale) -> Repeated:
@@ -113,13 +116,9 @@ class Change:
         return {**judges, **plain, "changed": self.changed.to_json()}
 
     def __str__(self) -> str:
-        p = self.reason if self.p is None else f"{_shown(self.p)} (McNemar, exact)"
+        p = self.reason if self.p is None else f"{p_value(self.p)} (McNemar, exact)"
         sides = "" if self.threshold is None else f"; {self.gained} now pass, {self.lost} no longer"
         return f"changed: {self.changed}, {self.raised} raised, {self.lowered} lowered{sides}; {p}"
-
-
-def _shown(p: float) -> str:
-    return "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}"
 
 
 def change(
