@@ -32,6 +32,9 @@ from rankwork.measures.means import Mean
 from rankwork.measures.names import parse
 from rankwork.measures.origins import as_type, rounded
 from rankwork.rankings import Rankings
+from rankwork.retrieval.fusion import rrf
+from rankwork.retrieval.fusion_intervals import fused_intervals
+from rankwork.retrieval.routes import Several
 from rankwork.trace import Case as Asked
 from rankwork.trace import Citation, Claim, Label, Trace
 
@@ -200,6 +203,23 @@ def _opposite_by_descending_ids(answer: tuple[Any, Any]) -> bool:
     return len(run) == 1 and found["id_asc"].contract == 1 and found["id_desc"].contract == 0
 
 
+def _expected_of_four_tied(answer: Any) -> bool:
+    route = {"A": 3.0, "B": 2.0, **dict.fromkeys("CDEF", 1.0)}
+    return _same_number(answer, fused_intervals([route], 3, depth=5)["C"].expected)
+
+
+def _tie_that_the_fused_list_hides(answer: Several) -> bool:
+    """Of at least two routes; the fused list has no tie at all, and no document is first in every order."""
+    return len(answer) > 1 and rrf(answer).ties == () and fused_intervals(answer, 1).certain == ()
+
+
+def _ranks_that_float_sums_tell_apart(answer: tuple[Any, Any]) -> bool:
+    first, second = answer
+    possible = len(first) == len(second) == 3 and all(a != b for a, b in zip(first, second, strict=True))
+    sums = [sum(1 / (60 + rank) for rank in ranks) for ranks in answer]
+    return possible and sorted(first) == sorted(second) and sums[0] != sums[1]
+
+
 def _ends_with_one_verdict_failed(answer: tuple[Any, Any]) -> bool:
     labels: tuple[Label | None, ...] = ("supported", "supported", "contradicted", None)
     claims = tuple(Claim(id=str(place), label=label) for place, label in enumerate(labels))
@@ -273,6 +293,9 @@ EXERCISES: Mapping[str, Exercise] = {
     "05.1": Exercise("a pair, such as (0.25, 0.5)", _ends_of_one_pair_among_four),
     "05.2": Exercise(_A_NUMBER, _deviation_of_one_pair_among_four),
     "05.3": Exercise("(run, judgements), such as ({'q': {'a': 1.0}}, {'q': {'a': 1}})", _opposite_by_descending_ids),
+    "06.1": Exercise(_A_NUMBER, _expected_of_four_tied),
+    "06.2": Exercise("routes, such as {'bm25': {'a': 2.0}, 'dense': ['a']}", _tie_that_the_fused_list_hides),
+    "06.3": Exercise("two triples of ranks, such as ((1, 2, 3), (3, 1, 2))", _ranks_that_float_sums_tell_apart),
     "08.1": Exercise("a pair, such as (0.25, 0.5)", _ends_with_one_verdict_failed),
     "08.2": Exercise("two lists of ten, each 0 or 1", _agreeing_by_chance),
     "08.3": Exercise("(citations, IDs), such as ([('a', '1', 'full')], ['a'])", _perfect_by_alce_alone),

@@ -41,7 +41,7 @@ def test_chunks_lie_where_they_say_and_cover_every_word(text: str, size: int, ov
 def test_a_chunk_keeps_readers_title_and_revision() -> None:
     part = chunked(notes(), size=3).documents[1]
     assert (part.id, part.source, part.revision, part.title) == ("a#2", "a", "7", "Letters")
-    assert (part.tenant, part.roles) == ("acme", {"hr"})
+    assert (part.tenant, part.roles) == ("acme", frozenset({"hr"}))
 
 
 def test_the_collection_says_how_it_was_cut() -> None:

@@ -73,6 +73,12 @@ SOLUTIONS: dict[str, list[Any]] = {
     "05.2": [0.125, Fraction(1, 8)],
     # The relevant document has the lower ID of a tied pair.
     "05.3": [({"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1}})],
+    # Of the four places the fusion reads three: 1/63, 1/64 and 1/65, each with a chance of a quarter.
+    "06.1": [(1 / 63 + 1 / 64 + 1 / 65) / 4, (Fraction(1, 63) + Fraction(1, 64) + Fraction(1, 65)) / 4],
+    # a and b change places in bm25, and the sums around 1/62 + 1/62 and 1/61 + 1/63 are never equal.
+    "06.2": [{"bm25": {"a": 1.0, "b": 1.0}, "dense": ["c", "b", "a"]}, [[("a", 1), ("b", 1)], ["c", "b", "a"]]],
+    # Ranks 1, 2 and 7 have two sums in floats.
+    "06.3": [((1, 7, 2), (2, 1, 7))],
     # The failed verdict can be a third supported claim of four, or not.
     "08.1": [(0.5, 0.75), (Fraction(1, 2), Fraction(3, 4))],
     # Where one judge always says the same, chance explains all of the agreement; two lone ones that miss do worse.
@@ -117,6 +123,9 @@ MISTAKES: dict[str, list[Any]] = {
     "05.1": [(0, 1), (0.875, 1)],
     "05.2": [0.5, 0.25],
     "05.3": [({"q": {"a": 1.0, "b": 1.0}}, {"q": {"b": 1}}), ({"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 1}})],
+    "06.1": [1 / 63, 1 / 64, (1 / 63 + 1 / 64 + 1 / 65) / 3],
+    "06.2": [{"bm25": {"a": 1.0, "b": 1.0}}, {"bm25": {"a": 2.0, "b": 1.0}, "dense": ["a"]}, [["a", "b"], ["b", "a"]]],
+    "06.3": [((1, 2, 3), (3, 1, 2)), ((1, 2, 7), (1, 7, 2)), ((1, 2, 7), (2, 1, 8)), ((1, 2), (2, 1))],
     "08.1": [(0.5, 1), (2 / 3, 2 / 3)],
     "08.2": [([0] * 10, [0] * 10), ([0] * 9 + [1], [0] * 9 + [1]), ([0] * 10, [0] * 8 + [1, 1])],
     "08.3": [
@@ -147,6 +156,9 @@ MISSHAPEN: dict[str, list[Any]] = {
     "05.1": [0.75],
     "05.2": ["small"],
     "05.3": [{"q": {"a": 1.0}}],
+    "06.1": ["little"],
+    "06.2": ["routes", {"bm25": 3}, {"bm25": ["a#1"], "dense": ["a"]}],
+    "06.3": [(1, 2, 3), ("abc", "bca")],
     "08.1": [0.5],
     "08.2": [([0] * 9, [0] * 9), ([0] * 10, [2] * 10), 9],
     "08.3": [[("a", "1", "full")], ([("a", "3", "full")], ["a"]), ([("a", "1", "yes")], ["a"])],

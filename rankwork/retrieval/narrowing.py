@@ -26,7 +26,7 @@ def unit(vectors: NDArray[np.floating], noun: str = "vector") -> Floats:
     [[0.6, 0.8]]
     """
     rows = np.atleast_2d(np.asarray(vectors, np.float64))
-    _refuse(~np.isfinite(rows).all(axis=1), noun, "holds a number that is not finite")
+    _refuse(np.asarray(~np.isfinite(rows).all(axis=1)), noun, "holds a number that is not finite")
     lengths = np.sqrt((rows * rows).sum(axis=1))
     _refuse(lengths == 0, noun, "has length 0, so it has no direction")
     return np.asarray(np.rint(rows / lengths[:, None] * GRID) / GRID)

@@ -19,12 +19,13 @@ from rankwork.retrieval.context import COUNTER, Assembler, Limits, count_tokens
 from rankwork.retrieval.deadlines import Answer, Status, timed
 from rankwork.retrieval.dense import LSA, Dense, SentenceModel
 from rankwork.retrieval.eligibility import Eligibility, Gate
-from rankwork.retrieval.ranked import Ranked, rrf_of
+from rankwork.retrieval.fusion import rrf
+from rankwork.retrieval.ranked import Ranked
 from rankwork.retrieval.rerank import Candidates, Cross, Floats, Learned, Reranker
 from rankwork.retrieval.searching import Found, Positions, Scorer, search, texts
 from rankwork.retrieval.settings import EMBEDDED, LEARNED, Settings
 from rankwork.retrieval.sparse import BM25
-from rankwork.trace import Case, Item, Prompt, Stage, Trace
+from rankwork.trace import Case, DropReason, Item, Prompt, Stage, Trace
 
 
 def run(collection: Collection, settings: Settings, cases: Sequence[Case] | None = None) -> list[Trace]:
@@ -151,7 +152,7 @@ class Pipeline:
             kind="fuse",
             requested=self.settings.fused,
             returned=min(len(ranked.names), self.settings.fused),
-            complete=len(ranked.names) <= self.settings.fused,
+            complete=bool(answered) and len(ranked.names) <= self.settings.fused,
             dtype="exact",
             order="id_asc",
             latency_ms=(perf_counter() - began) * 1000,
@@ -168,7 +169,11 @@ class Pipeline:
 
     def _fused(self, searched: "Sequence[_Searched]") -> Ranked:
         lists = {one.name: self._names(one.found.positions) for one in searched if one.found is not None}
-        return rrf_of(lists, self.settings.c, self._weights)
+        if not lists:
+            return Ranked([], [])
+        weights = {name: self._weights[name] for name in lists}
+        fused = rrf(lists, c=self.settings.c, weights=weights, allow_disjoint=True)  # all name the same documents
+        return Ranked(list(map(str, fused.ids)), list(fused.scores))
 
     @property
     def _weights(self) -> dict[str, float]:
@@ -192,7 +197,7 @@ class Pipeline:
             kind="rerank",
             requested=self.settings.cut,
             returned=min(len(ranked.names), self.settings.cut),
-            complete=len(fused.names) <= self.settings.cut,
+            complete=answer.status in ("ok", "skipped") and len(fused.names) <= self.settings.cut,
             window=self.settings.window,
             dtype="float64",
             order="id_asc",
@@ -205,7 +210,7 @@ class Pipeline:
 
     def _reranked_items(self, ranked: Ranked, status: Status) -> tuple[Item, ...]:
         """The cut of what was looked at; where the reranker did not answer, of the order before it."""
-        reason = "rerank_timeout" if status == "timeout" else "rerank_cut"
+        reason: DropReason = "rerank_timeout" if status == "timeout" else "rerank_cut"
         return stages.cut_at(self.register, ranked.names, ranked.scores, self.settings.cut, reason)
 
     def _beyond(self, fused: Ranked) -> tuple[Item, ...]:
