@@ -4,6 +4,7 @@ The right answers are computed here by the library, so that they cannot drift fr
 `tests/test_exercises.py`, where the tests run them.
 """
 
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import factorial, isclose, perm
@@ -15,6 +16,8 @@ from rankwork.contract.certificate import certify
 from rankwork.contract.checks import SIX, Ranker, Rows, run_checks
 from rankwork.contract.reference import rank
 from rankwork.contract.ties import boundary, recall_range
+from rankwork.decision.near_duplicates import near_duplicate
+from rankwork.decision.quantiles import minimum, quantile
 from rankwork.diagnosis.alce import alce_scores
 from rankwork.diagnosis.citations import CitationRules, citation_scores
 from rankwork.diagnosis.generation import Rules, answer_scores
@@ -35,7 +38,8 @@ from rankwork.rankings import Rankings
 from rankwork.retrieval.fusion import rrf
 from rankwork.retrieval.fusion_intervals import fused_intervals
 from rankwork.retrieval.routes import Several
-from rankwork.trace import Case as Asked
+from rankwork.statistics import minimum_values
+from rankwork.trace import Case as Question
 from rankwork.trace import Citation, Claim, Label, Trace
 
 NOT_ANSWERED, RIGHT, WRONG = "not answered yet", "right", "not right yet"
@@ -224,7 +228,7 @@ def _ends_with_one_verdict_failed(answer: tuple[Any, Any]) -> bool:
     labels: tuple[Label | None, ...] = ("supported", "supported", "contradicted", None)
     claims = tuple(Claim(id=str(place), label=label) for place, label in enumerate(labels))
     rules = Rules(unlabelled="bound")
-    share = answer_scores(Asked(id="q", query=""), Trace(case="q", claims=claims), rules=rules).faithfulness
+    share = answer_scores(Question(id="q", query=""), Trace(case="q", claims=claims), rules=rules).faithfulness
     least, most = answer
     return _same_number(least, share.min) and _same_number(most, share.max)
 
@@ -240,10 +244,27 @@ def _agreeing_by_chance(answer: tuple[Iterable[int], Iterable[int]]) -> bool:
 def _perfect_by_alce_alone(answer: tuple[Iterable[tuple[str, str, Any]], Iterable[str]]) -> bool:
     rows, known = answer
     citations = tuple(Citation(id=source, claim=claim, supports=supports) for source, claim, supports in rows)
-    case, claims = Asked(id="q", query=""), (Claim(id="1"), Claim(id="2"))
+    case, claims = Question(id="q", query=""), (Claim(id="1"), Claim(id="2"))
     trace, rules = Trace(case="q", claims=claims, citations=citations), CitationRules(known=set(known))
     ours, theirs = citation_scores(case, trace, rules=rules), alce_scores(case, trace, rules=rules)
     return theirs.precision.value == 1 and ours.precision.value is not None and ours.precision.value < 1
+
+
+def _values_for_p999(answer: Any) -> bool:
+    return _same_number(answer, minimum_values(0.999))
+
+
+def _told_only_without_the_stopped(answer: tuple[Iterable[float], int]) -> bool:
+    """Whether P95 of those that ended can be told, and P95 of all lies among the stopped."""
+    values, stopped = list(answer[0]), operator.index(answer[1])
+    ended, every = quantile(values, 0.95), quantile(values, 0.95, stopped=stopped)
+    return ended.value is not None and every.n >= minimum(0.95) and every.value is None
+
+
+def _two_questions_apart(answer: tuple[str, str]) -> bool:
+    """Whether one set takes both, and neither is taken where the other is held out."""
+    one, other = (Question(id=name, query=text) for name, text in zip("ab", answer, strict=True))
+    return near_duplicate(one, [other]) is None and near_duplicate(one, [other], numbers_count=False) is not None
 
 
 def _lost_by_the_highest_index(answer: tuple[Any, int, int]) -> bool:
@@ -299,6 +320,9 @@ EXERCISES: Mapping[str, Exercise] = {
     "08.1": Exercise("a pair, such as (0.25, 0.5)", _ends_with_one_verdict_failed),
     "08.2": Exercise("two lists of ten, each 0 or 1", _agreeing_by_chance),
     "08.3": Exercise("(citations, IDs), such as ([('a', '1', 'full')], ['a'])", _perfect_by_alce_alone),
+    "10.1": Exercise("a number of values", _values_for_p999),
+    "10.2": Exercise("(values, stopped), such as ([12.0, 30.0], 1)", _told_only_without_the_stopped),
+    "10.3": Exercise("a pair of texts, such as ('Who may sign?', 'How do I sign?')", _two_questions_apart),
     "11.1": Exercise("(scores, k, size), such as ([3, 1, 2], 1, 2)", _lost_by_the_highest_index),
     "11.2": Exercise("(scores, indices), such as ([3, 1, 2], [0, 2])", _breaks_only_tied),
     "11.3": Exercise("a number of scores", _block_of_a_million),

@@ -85,6 +85,12 @@ SOLUTIONS: dict[str, list[Any]] = {
     "08.2": [([0] * 10, [0] * 9 + [1]), ([1] * 10, [1, 0] + [1] * 8)],
     # The invented source takes its whole statement out of the denominator.
     "08.3": [([("a", "1", "full"), ("x", "2", "full")], ["a"]), ([("a", "1", "full"), ("x", "2", "no")], {"a"})],
+    # .999 to the power of n falls below .05.
+    "10.1": [2995],
+    # One of twenty: the 20th of 21 is the slowest that ended, and of 22 the 21st was stopped.
+    "10.2": [([1.0] * 20, 2), (list(range(100)), 6)],
+    # The wording is the same, the number is not.
+    "10.3": [("What does error 500 mean?", "What does error 502 mean?")],
     # The right one of two equal blocks goes first and holds the higher position.
     "11.1": [([1, 1], 1, 1), ([5, 2, 5, 1, 5, 0], 2, 2)],
     # Position 0 was passed over for 1, which has the same score.
@@ -133,6 +139,12 @@ MISTAKES: dict[str, list[Any]] = {
         ([("a", "1", "full"), ("b", "2", "no")], ["a", "b"]),
         ([], ["a"]),
     ],
+    "10.1": [2994, 299, 1000],
+    "10.2": [([1.0] * 20, 1), ([1.0] * 10, 10), ([1.0] * 20, 0)],
+    "10.3": [
+        ("What does error 500 mean?", "what does error 500 mean"),
+        ("What does error 500 mean?", "Who may sign in 502?"),
+    ],
     "11.1": [([1, 2], 1, 1), ([1, 1], 2, 1)],
     "11.2": [([1, 1], [0]), ([1, 2], [0]), ([1, 1], [1, 0])],
     "11.3": [200, 1000],
@@ -162,6 +174,9 @@ MISSHAPEN: dict[str, list[Any]] = {
     "08.1": [0.5],
     "08.2": [([0] * 9, [0] * 9), ([0] * 10, [2] * 10), 9],
     "08.3": [[("a", "1", "full")], ([("a", "3", "full")], ["a"]), ([("a", "1", "yes")], ["a"])],
+    "10.1": ["many"],
+    "10.2": [[1.0], ([1.0] * 20, 1.5), (["a"], 1)],
+    "10.3": ["a pair", ("one", 2)],
     "11.1": [[1, 1]],
     "11.2": [[1, 1, 1]],
     "11.3": ["many"],

@@ -5,7 +5,9 @@ One module a kind of figure; every figure is called as `plots.NAME`.
 
 from rankwork.plots.audits import distribution, orders, queries, ranges, recall_over_k, widths
 from rankwork.plots.engines import engine_times, engines
+from rankwork.plots.funnel import losses, rank_flow
 from rankwork.plots.judging import calibrations, confusion
+from rankwork.plots.monitoring import latencies
 from rankwork.plots.selection import blocks, boundary, certificate, winners
 from rankwork.plots.speed import cells, evaluator_costs, ratios
 from rankwork.plots.sweeps import sweep
@@ -13,6 +15,6 @@ from rankwork.plots.systems import differences, leaderboard, origins
 
 __all__ = [
     "blocks", "boundary", "calibrations", "cells", "certificate", "confusion", "differences", "distribution",
-    "engine_times", "engines", "evaluator_costs", "leaderboard", "orders", "origins", "queries", "ranges",
-    "ratios", "recall_over_k", "sweep", "widths", "winners",
+    "engine_times", "engines", "evaluator_costs", "latencies", "leaderboard", "losses", "orders", "origins",
+    "queries", "ranges", "rank_flow", "ratios", "recall_over_k", "sweep", "widths", "winners",
 ]  # fmt: skip

@@ -2,9 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from rankwork.plots.canvas import CONTRACT, EXPECTED, TEXT, bar, canvas, legend
-
 from rankwork.errors import ContractError
+from rankwork.plots.canvas import CONTRACT, EXPECTED, TEXT, bar, canvas, legend
 from rankwork.retrieval.fusion_intervals import FusedInterval, FusionIntervals
 from rankwork.retrieval.tie_rule import Flips
 
