@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from rankwork.diagnosis.bounded_shares import BoundedShare, MeanShare
 from rankwork.diagnosis.claims import Compound, Test, atoms, checked_claims, every, label_of, share_of
-from rankwork.diagnosis.shares import MeanShare, Share
 from rankwork.errors import ContractError, InputError
 from rankwork.statistics import Interval, bootstrap_mean
 from rankwork.trace import Case, Claim, Label, Trace
@@ -62,12 +62,12 @@ class AnswerScores:
     case: str
     run: str
     cluster: str
-    faithfulness: Share
-    contradicted: Share
-    not_enough_information: Share
-    correctness: Share
-    relevance: Share
-    completeness: Share
+    faithfulness: BoundedShare
+    contradicted: BoundedShare
+    not_enough_information: BoundedShare
+    correctness: BoundedShare
+    relevance: BoundedShare
+    completeness: BoundedShare
     claims: int
     missing: tuple[str, ...]
 
@@ -134,11 +134,11 @@ def _check_labels(case: str, claims: Sequence[Claim], rules: Rules) -> None:
                 )
 
 
-def _share(claims: Sequence[Claim], label: Label, rules: Rules, why: str) -> Share:
+def _share(claims: Sequence[Claim], label: Label, rules: Rules, why: str) -> BoundedShare:
     """The share of claims with a label: of their atoms, or of the labels that whole claims have."""
     if rules.compound == "parts":
         return share_of(claims, _is(label), compound="parts", why=why)
-    return Share.of(((_whole_is(label, claim), claim.weight) for claim in claims), why=why)
+    return BoundedShare.of(((_whole_is(label, claim), claim.weight) for claim in claims), why=why)
 
 
 def _is(label: Label) -> Test:
@@ -173,13 +173,13 @@ def _points_made(case: Case, claims: Iterable[Claim]) -> set[str]:
     return {claim.point for claim in everyone if claim.point is not None}
 
 
-def _completeness(case: Case, trace: Trace, made: set[str]) -> Share:
+def _completeness(case: Case, trace: Trace, made: set[str]) -> BoundedShare:
     """Points that claims make, by expected points. Where claims were never taken from an answer, none is known."""
     if case.expected == "refuse":
-        return Share(0, 0, why="the case expects a refusal")
+        return BoundedShare(0, 0, why="the case expects a refusal")
     known = trace.claims is not None or bool(trace.refused)
     points = ((point in made if known else None, 1.0) for point in case.points)
-    return Share.of(points, why="the case expects no points")
+    return BoundedShare.of(points, why="the case expects no points")
 
 
 @dataclass(frozen=True, repr=False)

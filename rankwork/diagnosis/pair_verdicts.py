@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rankwork.diagnosis.shares import Rate, Share, p_value
+from rankwork.diagnosis.bounded_shares import BoundedShare
+from rankwork.diagnosis.rates import Rate, p_value
 from rankwork.errors import InputError
 from rankwork.inputs.pairs import PairKey, Side
 from rankwork.inputs.verdicts import JudgeKey, PairVerdict
@@ -119,7 +120,7 @@ class Position:
 
     judge: JudgeKey
     pairs: int
-    consistent: Share
+    consistent: BoundedShare
     first_twice: int
     second_twice: int
     with_tie: int
@@ -148,7 +149,7 @@ def position(judged: JudgedPairs) -> Position:
     return Position(
         judge=judged.judge,
         pairs=len(picks),
-        consistent=Share.of((holds, 1.0) for holds in consistency),
+        consistent=BoundedShare.of((holds, 1.0) for holds in consistency),
         first_twice=first,
         second_twice=second,
         with_tie=consistency.count(False) - first - second,
