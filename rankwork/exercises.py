@@ -214,7 +214,7 @@ def _expected_of_four_tied(answer: Any) -> bool:
 
 def _tie_that_the_fused_list_hides(answer: Several) -> bool:
     """Of at least two routes; the fused list has no tie at all, and no document is first in every order."""
-    return len(answer) > 1 and rrf(answer).ties == () and fused_intervals(answer, 1).certain == ()
+    return rrf(answer).ties == () and fused_intervals(answer, 1).certain == () and len(answer) > 1
 
 
 def _ranks_that_float_sums_tell_apart(answer: tuple[Any, Any]) -> bool:
