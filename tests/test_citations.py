@@ -12,11 +12,12 @@ from rankwork.diagnosis.alce import alce_scores
 from rankwork.diagnosis.citations import CitationRules, CitationScores, citation_scores, citations_report
 from rankwork.errors import ContractError, InputError
 from rankwork.inputs.answers import answers
-from rankwork.trace import Case, Citation, Claim, Evidence, Item, Prompt, Requirement, Stage, Trace
+from rankwork.trace import Case, Citation, Claim, Evidence, Item, Prompt, Requirement, Stage, StageKind, Trace
 
 CASES, TRACES = answers()
 CASE = Case(id="q", query="?")
 TWO = (Claim(id="1"), Claim(id="2"))
+KINDS: tuple[StageKind, StageKind] = ("retrieve", "context")
 
 
 def cite(name: str, claim: str | None, supports: Any = "full", **more: Any) -> Citation:
@@ -38,7 +39,8 @@ def example(name: str) -> CitationScores:
 def test_precision_and_recall_by_hand() -> None:
     """Three citations, two support: 2/3. Two claims need evidence, one has it: 1/2."""
     found = scores_of(cite("a", "1"), cite("b", "1"), cite("c", "2", "no"))
-    assert (found.precision.value, found.recall.value) == (pytest.approx(2 / 3), 0.5)
+    assert found.precision.value == pytest.approx(2 / 3)
+    assert found.recall.value == 0.5
     assert found.faults == {"does_not_support": 1}
 
 
@@ -78,6 +80,14 @@ def test_a_source_that_the_asker_may_not_read_is_not_valid() -> None:
     stage = Stage(kind="retrieve", returned=1, items=(Item(id="a", rank=1, acl="denied"),))
     found = scores_of(cite("a", "1"), stages=(stage,))
     assert (found.faults, found.precision.value, found.recall.value) == ({"unauthorised": 1}, 1, 0)
+
+
+def test_a_denial_at_any_stage_counts_whatever_a_later_stage_says() -> None:
+    items = Item(id="a", rank=1, acl="denied"), Item(id="a", rank=1)
+    stages = tuple(Stage(kind=kind, returned=1, items=(item,)) for kind, item in zip(KINDS, items, strict=True))
+    assert scores_of(cite("a", "1"), stages=stages).faults == {"unauthorised": 1}
+    allowed = Stage(kind="retrieve", returned=1, items=(Item(id="a", rank=1, acl="allowed"),))
+    assert "unauthorised" not in scores_of(cite("a", "1"), stages=(allowed,)).unchecked
 
 
 def test_citations_piled_at_the_end_bound_everything_and_decide_nothing() -> None:

@@ -11,6 +11,7 @@ from rankwork.diagnosis.claims import atoms, label_of
 from rankwork.diagnosis.generation import SCORES, AnswerScores, Rules, answer_scores, answers_report
 from rankwork.errors import ContractError, InputError
 from rankwork.inputs.answers import answers, passages
+from rankwork.statistics import bootstrap_mean
 from rankwork.trace import Case, Claim, Label, Trace
 
 LABELS: tuple[Label, ...] = ("supported", "contradicted", "not_enough_information")
@@ -126,9 +127,9 @@ def test_every_way_of_labelling_the_rest_lies_between_the_bounds(claims: list[Cl
     for way in product(LABELS, repeat=missing):
         labels = list(way)
         full = scores_of(*(labelled(claim, labels) for claim in claims), rules=rules)
-        values = [getattr(full, name).value for name in ("faithfulness", "contradicted", "not_enough_information")]
-        assert sum(values) == pytest.approx(1)
-        for name, value in zip(("faithfulness", "contradicted", "not_enough_information"), values, strict=True):
+        values = {name: getattr(full, name).value for name in SCORES[:3]}
+        assert sum(values.values()) == pytest.approx(1)
+        for name, value in values.items():
             share = getattr(open_, name)
             assert share.min - 1e-9 <= value <= share.max + 1e-9
 
@@ -176,13 +177,27 @@ def test_a_report_counts_the_answers_without_a_score() -> None:
     assert mean.value is None
     assert report.mean("relevance").value == pytest.approx(10 / 11)
     table = report.to_pandas().set_index("case")
-    assert table.loc["half-of-the-labels", ["min", "max", "coverage"]].tolist() == [0.5, 1, 0.5]
+    assert table.to_dict("index")["half-of-the-labels"]["coverage"] == 0.5
     found = report.to_json()
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert set(found["means"]) == set(SCORES)
     assert "completeness: " in str(report)
     with pytest.raises(ContractError, match="there is no 'quality'"):
         report.mean("quality")
+
+
+def test_a_mean_has_an_interval_over_clusters_unless_labels_leave_it_open() -> None:
+    report = answers_report(CASES, TRACES, rules=BOUND)
+    assert report.interval("faithfulness") is None
+    found = report.interval("relevance", seed=3)
+    assert found is not None
+    answered = [case.id for case in CASES if case.id not in ("refused-rightly", "false-refusal")]
+    values = [float(name != "beside-the-question") for name in answered]
+    assert found == bootstrap_mean(values, clusters=answered, seed=3)
+    twins = [case.model_copy(update={"cluster": "one"}) for case in CASES]
+    together = answers_report(twins, TRACES, rules=BOUND).interval("relevance")
+    assert together is not None
+    assert together.clusters == 1
 
 
 def test_cases_and_traces_that_do_not_belong_together_are_refused() -> None:

@@ -117,6 +117,7 @@ def test_positions_by_hand() -> None:
     assert (found.first_twice, found.second_twice, found.with_tie) == (2, 1, 1)
     assert found.p == 1
     assert (found.first.events, found.first.trials, found.first.unknown) == (8, 12, 1)
+    assert "the first place won twice 2 times, the second 1 (p = 1.0000)" in str(found)
     json.dumps(found.to_json(), allow_nan=False)
 
 
@@ -150,6 +151,8 @@ def test_a_preference_is_what_exceeds_the_references() -> None:
     assert (found.rate.events, found.rate.trials) == (12, 12)
     alone = length_preference(model)
     assert (alone.excess, alone.reason) == (None, "there is no reference")
+    assert str(alone).endswith("12 in 12 (95% interval 0.7354 to 1.0000); no excess, there is no reference")
+    assert "gives it 1.0000, the reference 0.5000, an excess of +0.5000" in str(found)
     own = family_preference(model, "a", people)
     assert own.excess == 0.5
     json.dumps(own.to_json(), allow_nan=False)

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from rankwork.diagnosis.bounded_shares import BoundedShare
 from rankwork.diagnosis.citations import citation_scores
 from rankwork.diagnosis.generation import answer_scores
 from rankwork.diagnosis.leaks import Rule, leaks_of
-from rankwork.diagnosis.shares import Share
 from rankwork.trace import Case, Trace, Usage
 
 Number = Callable[[Trace, Case | None], float | None]
@@ -55,7 +55,7 @@ def _of_answer(name: str) -> Number:
     def score(trace: Trace, case: Case | None) -> float | None:
         if case is None or trace.claims is None:
             return None
-        share: Share = getattr(answer_scores(case, trace), name)
+        share: BoundedShare = getattr(answer_scores(case, trace), name)
         return share.value
 
     return score
@@ -65,7 +65,7 @@ def _of_citations(name: str) -> Number:
     def score(trace: Trace, case: Case | None) -> float | None:
         if case is None or trace.claims is None or trace.citations is None:
             return None
-        share: Share = getattr(citation_scores(case, trace), name)
+        share: BoundedShare = getattr(citation_scores(case, trace), name)
         return share.value
 
     return score

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rankwork.diagnosis.citations import DEFAULT, CheckedCitation, CitationRules, citation_scores
+from rankwork.diagnosis.bounded_shares import BoundedShare
+from rankwork.diagnosis.citation_checks import CheckedCitation
+from rankwork.diagnosis.citations import DEFAULT, CitationRules, citation_scores
 from rankwork.diagnosis.claims import checked_claims
-from rankwork.diagnosis.shares import Share
 from rankwork.errors import InputError
 from rankwork.trace import Case, Trace
 
@@ -25,8 +26,8 @@ class AlceScores:
     """
 
     case: str
-    recall: Share
-    precision: Share
+    recall: BoundedShare
+    precision: BoundedShare
     left_out: int
 
     def to_json(self) -> dict[str, Any]:
@@ -67,8 +68,8 @@ def alce_scores(
     precise = [(holds, 1.0) for name in counted for holds in _precise(cited[name], together[name])]
     return AlceScores(
         case=case.id,
-        recall=Share.of(recall, why="the answer has no claims"),
-        precision=Share.of(precise, why="the answer has no citations that count"),
+        recall=BoundedShare.of(recall, why="the answer has no claims"),
+        precision=BoundedShare.of(precise, why="the answer has no citations that count"),
         left_out=sum(len(cited[name]) for name in fabricating),
     )
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALL = "all"
+_DRAWS_AT_ONCE = 2**22
 EXCEPT_RUBRIC = tuple(name for name in KEY if name != "rubric")
 
 
@@ -89,7 +90,8 @@ class Calibration:
         return {"weights": self.weights, "slices": [each.to_json() for each in self.slices]}
 
     def __str__(self) -> str:
-        return self.to_pandas().to_string(index=False, float_format=lambda number: f"{number:.4f}", na_rep="-")
+        table = self.to_pandas().to_string(index=False, float_format=lambda number: f"{number:.4f}", na_rep="-")
+        return f"kappa with {self.weights or 'no'} weights; intervals over clusters of items\n{table}"
 
 
 def _columns(name: str, value: float | None, interval: Interval | None) -> dict[str, Any]:
@@ -153,7 +155,7 @@ def _calibrated(
     clusters, ordered = len(set(pair.clusters)), pair.first.scale.level != "nominal"
     agreement = agreement_of(pair)
     steps = (first - second).astype(np.float64)
-    plain = {"slice": name, "agreement": agreement, "clusters": clusters}
+    plain: dict[str, Any] = {"slice": name, "agreement": agreement, "clusters": clusters}
     bias = float(steps.mean()) if ordered else None
     if clusters < minimum:
         few = f"{clusters} clusters of items, fewer than {minimum}: no interval"
@@ -184,14 +186,20 @@ def kappa_interval(
         return None, resamples
     tables = np.zeros((len(labels), size, size))
     np.add.at(tables, (members, pair.places[1], pair.places[0]), 1)
-    generator = np.random.default_rng(seed)
-    drawn = generator.multinomial(len(labels), np.full(len(labels), 1 / len(labels)), resamples)
-    found = kappas((drawn @ tables.reshape(len(labels), -1)).reshape(-1, size, size), weights)
+    found = kappas(_resampled(tables.reshape(len(labels), -1), resamples, seed).reshape(-1, size, size), weights)
     known = found[~np.isnan(found)]
     if not len(known):
         return None, resamples
     low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(low), float(high), level, resamples, len(labels), seed), resamples - len(known)
+
+
+def _resampled(rows: NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:
+    """The sum of rows drawn with replacement, one a resample: float64[resamples, columns]."""
+    generator, even = np.random.default_rng(seed), np.full(len(rows), 1 / len(rows))
+    step = max(_DRAWS_AT_ONCE // len(rows), 1)
+    counts = [min(step, resamples - start) for start in range(0, resamples, step)]
+    return np.concatenate([generator.multinomial(len(rows), even, count) @ rows for count in counts])
 
 
 def kappas(tables: NDArray[np.float64], weights: Weights) -> NDArray[np.float64]:

@@ -6,22 +6,19 @@ paragraph, could stand for any of them: it bounds both numbers and decides neith
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+from rankwork.diagnosis.bounded_shares import BoundedShare, MeanShare
+from rankwork.diagnosis.citation_checks import FAULTS, CheckedCitation, Sources
 from rankwork.diagnosis.claims import Atom, Compound, atoms, checked_claims, every
 from rankwork.diagnosis.generation import paired_answers
-from rankwork.diagnosis.shares import MeanShare, Share
 from rankwork.errors import ContractError, InputError
-from rankwork.trace import Case, Citation, Claim, Item, Trace
+from rankwork.trace import Case, Citation, Claim, Trace
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Fault = Literal[
-    "fabricated", "unauthorised", "not_in_prompt", "outdated", "ambiguous", "does_not_support", "partial", "unjudged"
-]
-FAULTS: tuple[Fault, ...] = Fault.__args__  # type: ignore[attr-defined]
 SCORES = ("precision", "precision_of_valid", "recall")
 
 
@@ -50,45 +47,6 @@ DEFAULT = CitationRules()
 
 
 @dataclass(frozen=True)
-class CheckedCitation:
-    """A citation with what was found out about it; None is what could not be checked, and is not held against it."""
-
-    citation: Citation
-    fabricated: bool | None
-    unauthorised: bool | None
-    in_prompt: bool | None
-    outdated: bool | None
-
-    @property
-    def valid(self) -> bool:
-        """Whether nothing is known against the source: it exists, may be read, was shown, and is up to date."""
-        return not (self.fabricated or self.unauthorised or self.in_prompt is False or self.outdated)
-
-    @property
-    def unchecked(self) -> tuple[str, ...]:
-        """What could not be checked."""
-        return tuple(name for name in ("fabricated", "unauthorised", "in_prompt", "outdated") if self._is_open(name))
-
-    def _is_open(self, name: str) -> bool:
-        return getattr(self, name) is None
-
-    @property
-    def fault(self) -> Fault | None:
-        """The first thing that is wrong with it, in the order of `FAULTS`; None if it supports its claim."""
-        wrong: dict[Fault, bool] = {
-            "fabricated": bool(self.fabricated),
-            "unauthorised": bool(self.unauthorised),
-            "not_in_prompt": self.in_prompt is False,
-            "outdated": bool(self.outdated),
-            "ambiguous": self.citation.claim is None,
-            "does_not_support": self.citation.supports == "no",
-            "partial": self.citation.supports == "partial",
-            "unjudged": self.citation.supports is None,
-        }
-        return next((name for name, holds in wrong.items() if holds), None)
-
-
-@dataclass(frozen=True)
 class CitationScores:
     """The citations of one answer.
 
@@ -99,9 +57,9 @@ class CitationScores:
 
     case: str
     run: str
-    precision: Share
-    precision_of_valid: Share
-    recall: Share
+    precision: BoundedShare
+    precision_of_valid: BoundedShare
+    recall: BoundedShare
     checked: tuple[CheckedCitation, ...]
     repeated: int
 
@@ -148,8 +106,8 @@ def citation_scores(case: Case, trace: Trace, *, rules: CitationRules = DEFAULT)
         raise InputError(f"the trace is of case {trace.case!r}, the case is {case.id!r}")
     claims = checked_claims(trace)
     given = _once(case.id, trace.citations or (), claims)
-    seen = _Seen.of(case, trace, rules)
-    checked = tuple(seen.check(citation) for citation in given)
+    sources = Sources.of(case, trace, known=rules.known, current=rules.current)
+    checked = tuple(sources.check(citation) for citation in given)
     none = "no citations were taken from the answer" if trace.citations is None else "the answer has no citations"
     supporting = [(each, _credit(each, rules.partial)) for each in checked]
     return CitationScores(
@@ -174,13 +132,13 @@ class _Credit:
 _NONE, _ALL, _OPEN = _Credit(0, 0), _Credit(1, 1), _Credit(0, 1)
 
 
-def _share(credits: Iterable[tuple[_Credit, float]], why: str) -> Share:
+def _share(credits: Iterable[tuple[_Credit, float]], why: str) -> BoundedShare:
     parts: list[tuple[bool | None, float]] = []
     for credit, weight in credits:
         parts.append((True, credit.least * weight))
         parts.append((None, (credit.most - credit.least) * weight))
         parts.append((False, (1 - credit.most) * weight))
-    return Share.of(parts, why=why)
+    return BoundedShare.of(parts, why=why)
 
 
 def _credit(each: CheckedCitation, partial: float) -> _Credit:
@@ -210,52 +168,9 @@ def _once(case: str, citations: Sequence[Citation], claims: Sequence[Claim]) -> 
     return list(kept.values())
 
 
-@dataclass(frozen=True)
-class _Seen:
-    """What is known of the sources: which exist, which were shown, and in which revision."""
-
-    known: Collection[str] | None
-    shown: Collection[str] | None
-    items: Mapping[str, Item]
-    by_id: Mapping[str, str]
-    current: Mapping[str, str]
-    denied: Collection[str] = field(default_factory=frozenset)
-
-    @classmethod
-    def of(cls, case: Case, trace: Trace, rules: CitationRules) -> "_Seen":
-        items = {item.id: item for stage in trace.stages for item in stage.items}
-        shown = None if trace.prompt is None else set(trace.prompt.ids)
-        earlier = {item.previous_id for item in items.values() if item.previous_id}
-        listed = {*items, *earlier, *(shown or ()), *case.gold} if items or shown is not None else None
-        by_source = {each.source: each.revision for each in case.gold.values() if each.source and each.revision}
-        return cls(
-            known=listed if rules.known is None else rules.known,
-            shown=shown,
-            items=items,
-            by_id={name: each.revision for name, each in case.gold.items() if each.revision},
-            current=by_source if rules.current is None else rules.current,
-            denied={item.id for stage in trace.stages for item in stage.items if item.acl == "denied"},
-        )
-
-    def check(self, citation: Citation) -> CheckedCitation:
-        item = self.items.get(citation.id)
-        return CheckedCitation(
-            citation,
-            fabricated=None if self.known is None else citation.id not in self.known,
-            unauthorised=None if item is None or item.acl is None else citation.id in self.denied,
-            in_prompt=None if self.shown is None else citation.id in self.shown,
-            outdated=self._is_outdated(citation, item),
-        )
-
-    def _is_outdated(self, citation: Citation, item: Item | None) -> bool | None:
-        revision = citation.revision or (item.revision if item else None)
-        source = citation.source or (item.source if item else None)
-        right = self.current.get(source) if source else None
-        right = right or self.by_id.get(citation.id)
-        return revision != right if revision and right else None
-
-
-def _recall(claims: Sequence[Claim], checked: Sequence[CheckedCitation], rules: CitationRules, *, known: bool) -> Share:
+def _recall(
+    claims: Sequence[Claim], checked: Sequence[CheckedCitation], rules: CitationRules, *, known: bool
+) -> BoundedShare:
     needing = [(claim, [a for a in atoms(claim) if a.claim.needs_evidence]) for claim in claims if claim.needs_evidence]
     valid = [each.citation for each in checked if each.valid]
     why = "no claim needs evidence"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from rankwork.diagnosis.shares import Share
+from rankwork.diagnosis.bounded_shares import BoundedShare
 from rankwork.errors import ContractError, InputError
 from rankwork.trace import Claim, Label, Trace
 
@@ -52,14 +52,14 @@ def _spread(claim: Claim, weight: float, within: tuple[str, ...]) -> Iterator[At
         yield from _spread(part, weight * part.weight / total, (*within, claim.id))
 
 
-def share_of(claims: Iterable[Claim], holds: Test, *, compound: Compound, why: str) -> Share:
+def share_of(claims: Iterable[Claim], holds: Test, *, compound: Compound, why: str) -> BoundedShare:
     """The share of the claims' weight for which `holds` is true; None is unknown. `why`: why there may be none."""
     if compound == "parts":
-        return Share.of(((holds(atom.claim), atom.weight) for claim in claims for atom in atoms(claim)), why=why)
+        return BoundedShare.of(((holds(atom.claim), atom.weight) for claim in claims for atom in atoms(claim)), why=why)
     if compound != "whole":
         raise ContractError(f"compound must be 'parts' or 'whole', got {compound!r}")
     wholes = ((all_of(holds(atom.claim) for atom in atoms(claim)), claim.weight) for claim in claims)
-    return Share.of(wholes, why=why)
+    return BoundedShare.of(wholes, why=why)
 
 
 def all_of(parts: Iterable[bool | None]) -> bool | None:

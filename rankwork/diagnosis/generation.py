@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from rankwork.diagnosis.bounded_shares import BoundedShare, MeanShare
 from rankwork.diagnosis.claims import Compound, Test, atoms, checked_claims, every, label_of, share_of
-from rankwork.diagnosis.shares import MeanShare, Share
 from rankwork.errors import ContractError, InputError
+from rankwork.statistics import Interval, bootstrap_mean
 from rankwork.trace import Case, Claim, Label, Trace
 
 if TYPE_CHECKING:
@@ -61,12 +62,12 @@ class AnswerScores:
     case: str
     run: str
     cluster: str
-    faithfulness: Share
-    contradicted: Share
-    not_enough_information: Share
-    correctness: Share
-    relevance: Share
-    completeness: Share
+    faithfulness: BoundedShare
+    contradicted: BoundedShare
+    not_enough_information: BoundedShare
+    correctness: BoundedShare
+    relevance: BoundedShare
+    completeness: BoundedShare
     claims: int
     missing: tuple[str, ...]
 
@@ -133,11 +134,11 @@ def _check_labels(case: str, claims: Sequence[Claim], rules: Rules) -> None:
                 )
 
 
-def _share(claims: Sequence[Claim], label: Label, rules: Rules, why: str) -> Share:
+def _share(claims: Sequence[Claim], label: Label, rules: Rules, why: str) -> BoundedShare:
     """The share of claims with a label: of their atoms, or of the labels that whole claims have."""
     if rules.compound == "parts":
         return share_of(claims, _is(label), compound="parts", why=why)
-    return Share.of(((_whole_is(label, claim), claim.weight) for claim in claims), why=why)
+    return BoundedShare.of(((_whole_is(label, claim), claim.weight) for claim in claims), why=why)
 
 
 def _is(label: Label) -> Test:
@@ -172,13 +173,13 @@ def _points_made(case: Case, claims: Iterable[Claim]) -> set[str]:
     return {claim.point for claim in everyone if claim.point is not None}
 
 
-def _completeness(case: Case, trace: Trace, made: set[str]) -> Share:
+def _completeness(case: Case, trace: Trace, made: set[str]) -> BoundedShare:
     """Points that claims make, by expected points. Where claims were never taken from an answer, none is known."""
     if case.expected == "refuse":
-        return Share(0, 0, why="the case expects a refusal")
+        return BoundedShare(0, 0, why="the case expects a refusal")
     known = trace.claims is not None or bool(trace.refused)
     points = ((point in made if known else None, 1.0) for point in case.points)
-    return Share.of(points, why="the case expects no points")
+    return BoundedShare.of(points, why="the case expects no points")
 
 
 @dataclass(frozen=True, repr=False)
@@ -193,6 +194,18 @@ class AnswersReport:
         if name not in SCORES:
             raise ContractError(f"the scores are {', '.join(SCORES)}; there is no {name!r}")
         return MeanShare.of([getattr(each, name) for each in self.scores])
+
+    def interval(self, name: str, *, level: float = 0.95, seed: int = 0) -> Interval | None:
+        """What another draw of questions could have given for the mean of a score: clusters of cases are drawn.
+
+        None where no answer has the score, or labels leave one open: an interval would hide that.
+        """
+        mean = self.mean(name)
+        if mean.value is None:
+            return None
+        defined = [each for each in self.scores if getattr(each, name).total]
+        values = [getattr(each, name).value for each in defined]
+        return bootstrap_mean(values, clusters=[each.cluster for each in defined], level=level, seed=seed)
 
     def to_pandas(self) -> "pd.DataFrame":
         """One row an answer: each score's value, None where it is not known; bounds and coverage of faithfulness."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rankwork.diagnosis.steering import steering
 from rankwork.errors import ContractError, InputError
-from rankwork.inputs.json_lines import write_models
+from rankwork.inputs.models import write_models
 from rankwork.inputs.pairs import Candidate, Pair, PairKey, Side
 
 MASK = "[system]"

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwork.diagnosis.bounded_shares import BoundedShare
 from rankwork.diagnosis.ratings import Paired, Ratings, paired
-from rankwork.diagnosis.shares import Share
 from rankwork.errors import InputError
 from rankwork.inputs.verdicts import JudgeKey, Scale
 
@@ -53,7 +53,7 @@ class Agreement:
     failed: int
     alone: int
     matrix: tuple[tuple[int, ...], ...]
-    agreed: Share
+    agreed: BoundedShare
     kappa: Coefficient
     linear_kappa: Coefficient
     quadratic_kappa: Coefficient
@@ -141,7 +141,7 @@ def agreement_of(pair: Paired) -> Agreement:
         failed=len(pair.failed),
         alone=len(pair.alone),
         matrix=tuple(map(tuple, confusion(first, second, len(scale.values)).tolist())),
-        agreed=Share(equal, len(first) - equal, len(pair.failed), why=NO_ITEMS),
+        agreed=BoundedShare(equal, len(first) - equal, len(pair.failed), why=NO_ITEMS),
         kappa=kappa(first, second, scale),
         linear_kappa=kappa(first, second, scale, weights="linear"),
         quadratic_kappa=kappa(first, second, scale, weights="quadratic"),

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rankwork.diagnosis.shares import Rate, Share
+from rankwork.diagnosis.bounded_shares import BoundedShare
+from rankwork.diagnosis.rates import Rate, p_value
 from rankwork.errors import InputError
 from rankwork.inputs.pairs import PairKey, Side
 from rankwork.inputs.verdicts import JudgeKey, PairVerdict
@@ -119,7 +120,7 @@ class Position:
 
     judge: JudgeKey
     pairs: int
-    consistent: Share
+    consistent: BoundedShare
     first_twice: int
     second_twice: int
     with_tie: int
@@ -132,6 +133,11 @@ class Position:
         shares = {"consistent": self.consistent.to_json(), "first": self.first.to_json()}
         return {"judge": vars(self.judge), **plain, **shares}
 
+    def __str__(self) -> str:
+        twice = f"the first place won twice {self.first_twice} times, the second {self.second_twice}"
+        tested = "" if self.p is None else f" ({p_value(self.p)})"
+        return f"one winner in both orders: {self.consistent} of {self.pairs} pairs; of the others, {twice}{tested}"
+
 
 def position(judged: JudgedPairs) -> Position:
     """How consistent a judge is when the answers change places, and which place it prefers where it is not."""
@@ -143,7 +149,7 @@ def position(judged: JudgedPairs) -> Position:
     return Position(
         judge=judged.judge,
         pairs=len(picks),
-        consistent=Share.of((holds, 1.0) for holds in consistency),
+        consistent=BoundedShare.of((holds, 1.0) for holds in consistency),
         first_twice=first,
         second_twice=second,
         with_tie=consistency.count(False) - first - second,
@@ -194,6 +200,13 @@ class Preference:
         plain = {name: getattr(self, name) for name in ("kind", "both", "score", "reference_score", "excess", "reason")}
         interval = None if self.interval is None else vars(self.interval)
         return {"judge": vars(self.judge), **plain, "rate": self.rate.to_json(), "interval": interval}
+
+    def __str__(self) -> str:
+        if self.interval is None:
+            return f"{self.kind}: the judge decides for it {self.rate}; no excess, {self.reason}"
+        limits = f"{self.interval.level:.0%} interval {self.interval.low:+.4f} to {self.interval.high:+.4f}"
+        given = f"the judge gives it {self.score:.4f}, the reference {self.reference_score:.4f}"
+        return f"{self.kind}: {given}, an excess of {self.excess:+.4f} ({limits})"
 
 
 Chooser = Callable[[Swapped], str | None]

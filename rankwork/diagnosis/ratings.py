@@ -132,12 +132,17 @@ def paired(first: Ratings, second: Ratings, *, across: Sequence[str] = ()) -> Pa
 
 def check_comparable(first: JudgeKey, second: JudgeKey, across: Sequence[str]) -> None:
     """ContractError unless two judges differ only in the parts of the key that `across` names."""
-    unknown = [name for name in across if name not in KEY]
-    if unknown:
-        raise ContractError(f"a judge's key has {', '.join(KEY)}; there is no {unknown[0]!r}")
+    check_parts(across)
     hidden = [name for name in first.differences(second) if name not in across]
     if hidden:
         raise ContractError(
             f"{first} and {second} differ in {', '.join(hidden)}; to compare across it, say so: "
             f"across={tuple(dict.fromkeys([*across, *hidden]))}"
         )
+
+
+def check_parts(names: Sequence[str]) -> None:
+    """ContractError for a name that is no part of a judge's key."""
+    unknown = [name for name in names if name not in KEY]
+    if unknown:
+        raise ContractError(f"a judge's key has {', '.join(KEY)}; there is no {unknown[0]!r}")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankwork.diagnosis.generation import paired_answers
-from rankwork.diagnosis.shares import Rate
+from rankwork.diagnosis.rates import Rate
 from rankwork.trace import Case, Trace
 
 

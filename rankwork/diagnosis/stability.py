@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from rankwork.diagnosis.bounded_shares import BoundedShare
 from rankwork.diagnosis.judges import Coefficient, alpha
+from rankwork.diagnosis.rates import p_value
 from rankwork.diagnosis.ratings import Paired, Ratings, by_judge, paired
-from rankwork.diagnosis.shares import Share
 from rankwork.errors import ContractError, InputError
 from rankwork.inputs.verdicts import JudgeKey, Scale, Value, Verdict
+from rankwork.statistics import mcnemar
 
 
 @dataclass(frozen=True)
@@ -25,8 +27,8 @@ class Repeated:
 
     key: JudgeKey
     items: int
-    unanimous: Share
-    pairs: Share
+    unanimous: BoundedShare
+    pairs: BoundedShare
     alpha: Coefficient
     unstable: tuple[str, ...]
     once: int
@@ -36,6 +38,9 @@ class Repeated:
         shares = {"unanimous": self.unanimous.to_json(), "pairs": self.pairs.to_json()}
         named = {"judge": vars(self.key), "items": self.items, "once": self.once}
         return {**named, **shares, "alpha": vars(self.alpha), "unstable": list(self.unstable)}
+
+    def __str__(self) -> str:
+        return f"unanimous on {self.unanimous} of {self.items} items, alpha {self.alpha}"
 
 
 def repetition_stability(verdicts: Iterable[Verdict], scale: Scale) -> Repeated:
@@ -64,8 +69,8 @@ def repetition_stability(verdicts: Iterable[Verdict], scale: Scale) -> Repeated:
     return Repeated(
         key=judges[0],
         items=len(items),
-        unanimous=Share.of((_agree(places), 1.0) for places in given.values()),
-        pairs=Share.of((a == b, 1.0) for places in given.values() for a, b in combinations(_known(places), 2)),
+        unanimous=BoundedShare.of((_agree(places), 1.0) for places in given.values()),
+        pairs=BoundedShare.of((a == b, 1.0) for places in given.values() for a, b in combinations(_known(places), 2)),
         alpha=alpha([[row.place(item) for item in items] for row in rows], scale),
         unstable=tuple(item for item, places in given.items() if _agree(places) is False),
         once=len({verdict.item for verdict in asked}) - len(items),
@@ -96,7 +101,7 @@ class Change:
     after: JudgeKey
     items: int
     clusters: int
-    changed: Share
+    changed: BoundedShare
     raised: int
     lowered: int
     mean_steps: float | None
@@ -113,7 +118,7 @@ class Change:
         return {**judges, **plain, "changed": self.changed.to_json()}
 
     def __str__(self) -> str:
-        p = self.reason if self.p is None else f"p = {self.p:.4f} (McNemar, exact)"
+        p = self.reason if self.p is None else f"{p_value(self.p)} (McNemar, exact)"
         sides = "" if self.threshold is None else f"; {self.gained} now pass, {self.lost} no longer"
         return f"changed: {self.changed}, {self.raised} raised, {self.lowered} lowered{sides}; {p}"
 
@@ -136,7 +141,7 @@ def change(
         after=after.key,
         items=len(pair.items),
         clusters=len(set(pair.clusters)),
-        changed=Share(moved, len(steps) - moved, len(pair.failed)),
+        changed=BoundedShare(moved, len(steps) - moved, len(pair.failed)),
         raised=int((steps > 0).sum()),
         lowered=int((steps < 0).sum()),
         mean_steps=float(steps.mean()) if len(steps) and scale.level != "nominal" else None,
@@ -164,8 +169,5 @@ def _sides(pair: Paired, threshold: int) -> tuple[int, int]:
 def _mcnemar(gained: int | None, lost: int | None) -> tuple[float | None, str | None]:
     if gained is None or lost is None:
         return None, "no threshold was declared"
-    if not gained + lost:
-        return None, "no item changed sides: nothing to test"
-    from statsmodels.stats.contingency_tables import mcnemar
-
-    return float(mcnemar([[0, gained], [lost, 0]], exact=True).pvalue), None
+    p = mcnemar(gained, lost)
+    return p, "no item changed sides: nothing to test" if p is None else None

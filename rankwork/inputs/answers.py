@@ -15,7 +15,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from rankwork.inputs.json_lines import read_models
+from rankwork.errors import InputError
+from rankwork.inputs.models import read_models
+from rankwork.inputs.traces import read_cases, read_traces
 from rankwork.trace import Case, Trace
 
 FOLDER = Path(__file__).with_name("examples")
@@ -34,9 +36,21 @@ class Passage(BaseModel):
 
 def answers() -> tuple[list[Case], list[Trace]]:
     """The cases, and the one trace of each, in the same order."""
-    return read_models(FOLDER / "answers.cases.jsonl", Case), read_models(FOLDER / "answers.traces.jsonl", Trace)
+    return list(read_cases(FOLDER / "answers.cases.jsonl")), list(read_traces(FOLDER / "answers.traces.jsonl"))
 
 
 def passages() -> dict[str, Passage]:
     """The passages of the manual by their ID, the outdated one among them."""
     return {passage.id: passage for passage in read_models(FOLDER / "answers.passages.jsonl", Passage)}
+
+
+def answer(name: str) -> tuple[Case, Trace]:
+    """One case with its trace, by the case's name. InputError for a name that is not there.
+
+    >>> answer("false-refusal")[1].refused
+    True
+    """
+    pairs = {case.id: (case, trace) for case, trace in zip(*answers(), strict=True)}
+    if name not in pairs:
+        raise InputError(f"the answers are {', '.join(pairs)}; there is no {name!r}")
+    return pairs[name]

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt
 
-from rankwork.inputs.json_lines import read_models
+from rankwork.inputs.models import read_models
 
 Text = Annotated[str, Field(min_length=1)]
 

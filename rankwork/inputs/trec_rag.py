@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
-from rankwork.inputs.json_lines import read_models
+from rankwork.inputs.models import read_models
 from rankwork.trace import Case, Citation, Claim, Trace
 
 _SUPPORT: dict[str, Literal["full", "partial", "no"]] = {"2": "full", "1": "partial", "0": "no"}

@@ -16,7 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveInt, Val
 
 from rankwork.errors import ContractError, InputError
 from rankwork.inputs import trec
-from rankwork.inputs.json_lines import first_fault, read_models
+from rankwork.inputs.models import read_models
+from rankwork.inputs.refusals import refusal
 from rankwork.inputs.text_blocks import whole_text
 
 Value = int | str
@@ -69,6 +70,17 @@ class Scale:
             raise ContractError(f"a scale stands from lowest to highest, got {list(self.values)}")
         if self.level == "interval" and len(numbers) < len(self.values):
             raise ContractError(f"an interval scale needs numbers, got {list(self.values)}")
+
+    @classmethod
+    def parse(cls, text: str, level: Level = "ordinal") -> Self:
+        """The scale that a text names, values parted by commas; if all are whole numbers, they are numbers.
+
+        >>> Scale.parse("0, 1, 2").values, Scale.parse("bad,good").values
+        ((0, 1, 2), ('bad', 'good'))
+        """
+        parts = [part.strip() for part in text.split(",") if part.strip()]
+        whole = all(part.removeprefix("-").isdecimal() for part in parts)
+        return cls(tuple(int(part) if whole else part for part in parts), level)
 
     def place(self, verdict: "Verdict") -> int | None:
         """The place of a verdict's value on the scale, from 0; None where it failed. InputError for any other value."""
@@ -188,12 +200,12 @@ def _row(row: Mapping[str | None, Any], place: str) -> Verdict:
     given: dict[str, Any] = {str(name): cell.strip() for name, cell in row.items() if cell.strip()}
     if "slices" in given:
         given["slices"] = tuple(given["slices"].split())
-    if str(given.get("value", "")).lstrip("-").isdecimal():
+    if str(given.get("value", "")).removeprefix("-").isdecimal():
         given["value"] = int(given["value"])
     try:
         return Verdict.model_validate(given)
     except ValidationError as error:
-        raise InputError(f"{place}: {first_fault(error)}") from None
+        raise InputError(f"{place}: {refusal(error)}") from None
 
 
 def of_key(verdicts: Iterable[Verdict], **key: str) -> list[Verdict]:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from rankwork.diagnosis.shares import MeanShare, Rate, Share
+from rankwork.diagnosis.bounded_shares import BoundedShare, MeanShare
+from rankwork.diagnosis.rates import Rate
 from rankwork.errors import ContractError
 
 Parts = list[tuple[bool | None, float]]
@@ -25,7 +26,7 @@ def filled(parts: list[tuple[bool | None, float]]) -> list[float]:
 def test_the_bounds_are_the_extremes_of_all_ways_to_fill_in_what_is_unknown(
     parts: list[tuple[bool | None, float]],
 ) -> None:
-    share = Share.of(parts)
+    share = BoundedShare.of(parts)
     if not sum(weight for _, weight in parts):
         assert (share.value, share.min, share.max, share.coverage) == (None,) * 4
         assert share.reason
@@ -40,7 +41,7 @@ def test_the_bounds_are_the_extremes_of_all_ways_to_fill_in_what_is_unknown(
 
 def test_half_of_the_verdicts_failed_and_the_rest_are_all_supported() -> None:
     """The share lies between one half and one at a coverage of one half, and is not known: it is not 1."""
-    share = Share(holds=2, fails=0, unknown=2)
+    share = BoundedShare(holds=2, fails=0, unknown=2)
     assert (share.min, share.max, share.coverage, share.value) == (0.5, 1.0, 0.5, None)
     assert str(share) == "0.5000 to 1.0000 (known: 50.0%)"
     assert share.to_json()["reason"] == "some labels are missing: see min and max"
@@ -50,7 +51,7 @@ def test_half_of_the_verdicts_failed_and_the_rest_are_all_supported() -> None:
 def test_a_mean_counts_what_is_undefined_and_lies_between_its_bounds(
     answers: list[list[tuple[bool | None, float]]],
 ) -> None:
-    shares = [Share.of(parts, why="empty") for parts in answers]
+    shares = [BoundedShare.of(parts, why="empty") for parts in answers]
     mean = MeanShare.of(shares)
     assert mean.answers + mean.undefined.get("empty", 0) == len(shares)
     defined = [share for share in shares if share.total]
@@ -65,7 +66,7 @@ def test_a_mean_counts_what_is_undefined_and_lies_between_its_bounds(
 
 
 def test_a_mean_of_nothing_says_why() -> None:
-    assert str(MeanShare.of([Share(0, 0, why="no claims")])) == "undefined in 1: no claims"
+    assert str(MeanShare.of([BoundedShare(0, 0, why="no claims")])) == "undefined in 1: no claims"
     assert str(MeanShare.of([])) == "undefined: there are no answers"
 
 

@@ -8,23 +8,21 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Any, Self
 
-from rankwork.errors import ContractError
-
 NOTHING = "there is nothing to count"
 UNKNOWN = "some labels are missing: see min and max"
 
 
 @dataclass(frozen=True)
-class Share:
+class BoundedShare:
     """The share that holds, of what holds, what fails and what is unknown; each counted, or weighed.
 
     `value` is None where it is not known, with the `reason`; `min` and `max` are attained if all that is unknown fails
     or holds; `among_known` is the share of what is known alone, which is no estimate of the whole.
 
-    >>> half_failed = Share(holds=3, fails=0, unknown=3)
+    >>> half_failed = BoundedShare(holds=3, fails=0, unknown=3)
     >>> half_failed.min, half_failed.max, half_failed.coverage, half_failed.value, half_failed.among_known
     (0.5, 1.0, 0.5, None, 1.0)
-    >>> Share(0, 0).value, Share(0, 0, why="the answer has no claims").reason
+    >>> BoundedShare(0, 0).value, BoundedShare(0, 0, why="the answer has no claims").reason
     (None, 'the answer has no claims')
     """
 
@@ -37,7 +35,8 @@ class Share:
     def of(cls, parts: Iterable[tuple[bool | None, float]], *, why: str = NOTHING) -> Self:
         """The share of pairs of (holds, weight); None is unknown. `why` says why there may be no pairs."""
         pairs = list(parts)
-        return cls(*(fsum(weight for holds, weight in pairs if holds is kind) for kind in (True, False, None)), why)
+        yes, no, open_ = (fsum(weight for holds, weight in pairs if holds is kind) for kind in (True, False, None))
+        return cls(yes, no, open_, why)
 
     @property
     def total(self) -> float:
@@ -106,13 +105,13 @@ class MeanShare:
     value: float | None
     min: float | None
     max: float | None
-    pooled: Share
+    pooled: BoundedShare
 
     @classmethod
-    def of(cls, shares: Sequence[Share]) -> Self:
+    def of(cls, shares: Sequence[BoundedShare]) -> Self:
         """The mean of shares.
 
-        >>> print(MeanShare.of([Share(1, 0), Share(1, 3), Share(0, 0, why="no claims")]))
+        >>> print(MeanShare.of([BoundedShare(1, 0), BoundedShare(1, 3), BoundedShare(0, 0, why="no claims")]))
         0.6250 over 2 answers (pooled 0.4000), undefined in 1: no claims
         """
         defined = [share for share in shares if share.total]
@@ -126,7 +125,11 @@ class MeanShare:
             _mean([share.value for share in defined]),
             _mean([share.min for share in defined]),
             _mean([share.max for share in defined]),
-            Share(*(fsum(getattr(share, part) for share in defined) for part in ("holds", "fails", "unknown"))),
+            BoundedShare(
+                fsum(share.holds for share in defined),
+                fsum(share.fails for share in defined),
+                fsum(share.unknown for share in defined),
+            ),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -142,77 +145,6 @@ class MeanShare:
         return f"{value} over {self.answers} answers (pooled {self.pooled}){missing}"
 
 
-@dataclass(frozen=True)
-class Rate:
-    """How often an event came in independent trials, with the exact interval of Clopper and Pearson.
-
-    `low` and `high` are two-sided at `level`; `bound` is the one-sided upper limit at the same level, which is what is
-    said where no event was seen. `unknown` trials are those of which nobody knows: they are not among `trials`, and
-    `min` and `max` bound the share with them.
-    """
-
-    events: int
-    trials: int
-    unknown: int = 0
-    level: float = 0.95
-
-    def __post_init__(self) -> None:
-        if not 0.5 < self.level < 1:
-            raise ContractError(f"level must be above .5 and below 1, got {self.level!r}")
-        if not 0 <= self.events <= self.trials or self.unknown < 0:
-            counts = f"{self.events} events, {self.trials} trials, {self.unknown} unknown"
-            raise ContractError(f"events must be among the trials, and no count negative, got {counts}")
-
-    @property
-    def share(self) -> Share:
-        """The share of events with its bounds."""
-        return Share(self.events, self.trials - self.events, self.unknown, "there are no trials")
-
-    @property
-    def value(self) -> float | None:
-        """Events by trials, None where there are none or some are unknown."""
-        return self.share.value
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """The two-sided interval of the rate among the known trials; None without a trial.
-
-        >>> [round(limit, 4) for limit in Rate(1, 10).interval]
-        [0.0025, 0.445]
-        """
-        return _clopper_pearson(self.events, self.trials, self.level) if self.trials else None
-
-    @property
-    def bound(self) -> float | None:
-        """The one-sided upper limit of the rate among the known trials; None without a trial.
-
-        >>> round(Rate(0, 300).bound, 4)
-        0.0099
-        """
-        return _clopper_pearson(self.events, self.trials, 2 * self.level - 1)[1] if self.trials else None
-
-    def to_json(self) -> dict[str, Any]:
-        """What JSON holds of it."""
-        limits = {"interval": self.interval and list(self.interval), "bound": self.bound, "level": self.level}
-        return {"events": self.events, "trials": self.trials, **self.share.to_json(), **limits}
-
-    def __str__(self) -> str:
-        if self.interval is None:
-            return f"no trials, {self.unknown} unknown" if self.unknown else "no trials"
-        low, high = self.interval
-        unknown = f", {self.unknown} unknown" if self.unknown else ""
-        if not self.events:
-            return f"none in {self.trials}{unknown}; the {self.level:.0%} upper bound is {self.bound:.4f}"
-        return f"{self.events} in {self.trials}{unknown} ({self.level:.0%} interval {low:.4f} to {high:.4f})"
-
-
 def _mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return fsum(known) / len(known) if known and len(known) == len(values) else None
-
-
-def _clopper_pearson(events: int, trials: int, level: float) -> tuple[float, float]:
-    from statsmodels.stats.proportion import proportion_confint
-
-    low, high = proportion_confint(events, trials, alpha=1 - level, method="beta")
-    return float(low), float(high)
