@@ -142,21 +142,28 @@ def test_turning_one_tie_rule_round_is_the_fusion_of_the_lists_turned_round() ->
     judgements = Judgements.from_dicts({"q1": {"a": 1}, "q3": {"b": 1, "z": 1}})
     found = flipped_tie_rule(RUNS, "bm25", k=1, depths=[1, 2, 3], judgements=judgements)
     for row in found.rows:
-        changed, tied = [], 0
+        changed, tied, unseen = [], 0, 0
         recalls: dict[int, list[float]] = {1: [], -1: []}
         for query in BM25:
-            tops = {}
+            tops, shows = {}, False
             for way in recalls:
                 lists = [by_contract(list(BM25[query].items()), way), by_contract(list(DENSE[query].items()))]
                 scores = fused_orders.scores([each[: row.depth] for each in lists], 60, [Fraction(1)] * 2)
                 tops[way] = fused_orders.top([each[: row.depth] for each in lists], 1, 60, [Fraction(1)] * 2)[0]
-                tied += way == 1 and sorted(scores.values())[-2:-1] == [scores[tops[way]]]
+                shows = shows or (way == 1 and sorted(scores.values())[-2:-1] == [scores[tops[way]]])
+            tied += shows
             changed += [query] if tops[1] != tops[-1] else []
+            unseen += tops[1] != tops[-1] and not shows
             relevant = set(judgements.grades_of(query)) if query in judgements.query_index else set()
             for way, values in recalls.items():
                 values += [len(relevant & {tops[way]}) / len(relevant)] if relevant else []
         assert found.changed[row.depth] == tuple(changed)
-        assert (row.queries, row.members_changed, row.tied_at_cut) == (3, len(changed) / 3, tied / 3)
+        assert (row.queries, row.members_changed, row.tied_at_cut, row.unseen) == (
+            3,
+            len(changed) / 3,
+            tied / 3,
+            unseen / 3,
+        )
         assert (row.recall, row.recall_flipped) == (sum(recalls[1]) / 2, sum(recalls[-1]) / 2)
     assert list(found.to_pandas()["depth"]) == [1, 2, 3]
     assert repr(found) == "Flips(bm25, k = 1, depths 1, 2, 3)"

@@ -114,6 +114,36 @@ def test_thousands_of_cases_are_sound(cut: bool) -> None:
     print(dict(seen))
 
 
+def shuffled(rows: dict[str, int], draw: np.random.Generator) -> tuple[str, ...]:
+    """One order that the scores allow, drawn at random."""
+    groups = fused_orders.groups(list(rows.items()))
+    return tuple(name for group in groups for name in draw.permutation(group).tolist())
+
+
+def test_longer_lists_are_never_contradicted_by_orders_drawn_at_random() -> None:
+    """Forty documents of few scores, more orders than can be tried: draws stay within statuses, intervals and ranks."""
+    for seed in range(12):
+        draw = np.random.default_rng(seed)
+        names = [f"d{number:02}" for number in range(40)]
+        routes = {
+            route: {name: int(draw.integers(8)) for name in draw.permutation(names)[:25].tolist()} for route in "AB"
+        }
+        depth = None if seed % 2 else 15
+        found = fused_intervals(routes, 10, depth=depth)
+        bounds = {document.id: (document, found.ranks(document.id)) for document in found.documents}
+        for _ in range(150):
+            lists = [shuffled(rows, draw)[:depth] for rows in routes.values()]
+            scores = fused_orders.scores(lists, 60, [Fraction(1)] * 2)
+            order = fused_orders.top(lists, 80, 60, [Fraction(1)] * 2)
+            assert set(found.certain) <= set(order[:10])
+            assert set(order[:10]) <= set(found.certain) | set(found.open)
+            for place, name in enumerate(order, 1):
+                document, ranks = bounds[name]
+                assert document.low <= float(scores[name]) <= document.high
+                assert ranks.best <= place
+                assert ranks.worst is None or place <= ranks.worst
+
+
 def test_intervals_are_attained_and_expected_scores_are_means_over_all_orders() -> None:
     for seed in range(120):
         case = drawn(seed, longest=5)
