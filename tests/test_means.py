@@ -134,4 +134,4 @@ def test_the_table_of_means_holds_each_of_them_in_a_row() -> None:
     assert list(table.index) == ["each query alike", "by weight", "slice short"]
     wanted = (FOUND.mean("R@1"), FOUND.mean("R@1", weights=weights), FOUND.mean("R@1", among=["q1", "q2"]))
     for row, mean in zip(table.to_dict("records"), wanted, strict=True):
-        assert row == {name: getattr(mean, name) for name in row}
+        assert row == {str(name): getattr(mean, str(name)) for name in row}

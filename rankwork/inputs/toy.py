@@ -11,9 +11,9 @@ from rankwork.contract.checks import SIX, SIX_RELEVANT, Rows
 from rankwork.rankings import Judgements, Rankings
 
 __all__ = [
-    "CONVENTIONS", "CONVENTIONS_GRADES", "EVIDENCE_GRADES", "EVIDENCE_LISTS", "EVIDENCE_NEEDED", "FOUR", "FOUR_RELEVANT", "JAVA",
-    "JAVA_GRADES", "SIX", "SIX_GRADES", "SIX_RELEVANT", "SUPPORT", "SUPPORT_GRADES", "SUPPORT_SLICES",
-    "SUPPORT_TRAFFIC", "TEN", "TEN_RELEVANT", "four", "six",
+    "CONVENTIONS", "CONVENTIONS_GRADES", "EVIDENCE_GRADES", "EVIDENCE_LISTS", "EVIDENCE_NEEDED", "FOUR",
+    "FOUR_RELEVANT", "JAVA", "JAVA_GRADES", "SIX", "SIX_GRADES", "SIX_RELEVANT", "SUPPORT", "SUPPORT_GRADES",
+    "SUPPORT_SLICES", "SUPPORT_TRAFFIC", "TEN", "TEN_RELEVANT", "four", "six",
 ]  # fmt: skip
 
 FOUR: Rows = (("A", 9.0), ("B", 8.0), ("C", 8.0), ("D", 7.0))
