@@ -85,4 +85,5 @@ def test_two_runs_agree_but_for_their_times() -> None:
 
 def without_times(trace: Trace) -> Trace:
     stages = tuple(stage.model_copy(update={"latency_ms": None}) for stage in trace.stages)
-    return trace.model_copy(update={"stages": stages, "latency_ms": None})
+    events = trace.events.model_copy(update={"index_build_s": None})
+    return trace.model_copy(update={"stages": stages, "events": events, "latency_ms": None})
