@@ -131,16 +131,16 @@ def _groups_sentence(audit: Audit, result: Result) -> str:
 
 
 def kinds(audit: Audit) -> "pd.DataFrame":
-    """How many averaged queries of each measure tie across the cut, or do not, and have a range, or have none.
+    """How many averaged queries of each measure are tied across the cut, or are not, and have a range, or have none.
 
     >>> from rankwork.inputs.toy import six
     >>> from rankwork.measures.auditing import audit
     >>> print(kinds(audit(*six(), ["R@1", "R@3"])).to_string())
-                                    R@1  R@3
-    tie across the cut, a range       0    1
-    tie across the cut, no range      0    0
-    no tie across the cut, a range    0    0
-    no tie across the cut, no range   1    0
+                          R@1  R@3
+    tied, a range           0    1
+    tied, no range          0    0
+    not tied, a range       0    0
+    not tied, no range      1    0
     """
     import pandas as pd
 
@@ -150,8 +150,8 @@ def kinds(audit: Audit) -> "pd.DataFrame":
 def _kinds_of(result: Result) -> dict[str, int]:
     tied, ranged, averaged = result.splits, result.widths > 0, result.values.averaged
     return {
-        f"{tie} across the cut, {found}": int((averaged & (tied == is_tied) & (ranged == is_ranged)).sum())
-        for tie, is_tied in (("tie", True), ("no tie", False))
+        f"{tie}, {found}": int((averaged & (tied == is_tied) & (ranged == is_ranged)).sum())
+        for tie, is_tied in (("tied", True), ("not tied", False))
         for found, is_ranged in (("a range", True), ("no range", False))
     }
 
