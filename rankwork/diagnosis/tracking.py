@@ -132,6 +132,8 @@ def _listed(stage: StageColumns, number: Ints, codes: Ints, vocabulary: int) -> 
 def sides(stage: StageColumns) -> Ints:
     """For each item whether its score lies below, at or above that of the last kept one of its stage."""
     items = stage.items
+    if items.kept.all():
+        return np.zeros(len(items.kept), np.int64)
     last = np.full(len(stage.stages.trace), np.nan)
     last[items.of[items.kept]] = items.score[items.kept]  # kept items stand by rank, so the last one stays
     limit = last[items.of]
