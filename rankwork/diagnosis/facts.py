@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from rankwork.diagnosis.tracking import ABOVE, BELOW, NO_SCORE, TIED
 
 __all__ = ["ABOVE", "BELOW", "NO_SCORE", "TIED", "AnswerFacts", "Facts", "Place", "Standing"]
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """One piece of evidence in one stage that ran: its rank there, or how it was dropped, and what the stage did.
 
     `rank` None: not kept. `dropped`: it is listed among what the stage left out, with the `reason` that was written
@@ -31,7 +31,7 @@ class Standing:
     window: int | None = None
     listed: int = 0
     status: str = "ok"
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = MappingProxyType({})
     source_kept: int | None = None
     other_ids: tuple[str, ...] = ()
 

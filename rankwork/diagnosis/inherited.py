@@ -22,6 +22,7 @@ from rankwork.diagnosis.trace_columns import Bools, Floats, Ints
 from rankwork.diagnosis.tracking import StageColumns
 
 NEVER = np.inf
+_RECORDED = 1e-6  # of a score: what a record in float32 may be off
 _CLOSE = 1e-12  # fused scores nearer than this are taken as equal: sums of a few terms below 1/60 or so
 
 
@@ -109,8 +110,8 @@ def fused_ranks(
     traces = len(fused.stages.trace)
     known = rule.known & entries.agrees
     everything = np.full(traces, WHOLE)
-    clear = _apart(entries, _first(fused, entries, width, everything), entries.score, entries.score, np.zeros(traces))
-    first = _first(fused, entries, width, window)
+    clear = _apart(entries, _first(fused, entries, everything), entries.score, entries.score, np.zeros(traces))
+    first = _first(fused, entries, window)
     members = known & _apart(entries, first, entries.low, entries.high, entries.unseen)
     best, worst = _ranks(fused, entries, gold, codes, width)
     wide = np.zeros(traces, bool)
@@ -159,7 +160,8 @@ def _weight(weights: Any, route: str) -> float:
 class _Entries:
     """Documents of a fusion, sorted by `key` (trace and ID): their fused score as it was, at least and at most.
 
-    `unseen` [n] is the most that a document in no route's list could have had, `unseen_slots` how many could.
+    `unseen` [n] is the most that a document in no route's list could have had, `unseen_slots` how many could. `kept`
+    are the items that the fusion kept, `at` the entry of each, -1 for none.
     """
 
     key: Ints
@@ -170,6 +172,8 @@ class _Entries:
     unseen: Floats
     unseen_slots: Ints
     agrees: Bools
+    kept: Ints
+    at: Ints
 
 
 def _entries(
@@ -194,8 +198,9 @@ def _entries(
     sums = (np.bincount(place, np.concatenate(part), len(key)) for part in (scores, lows, highs))
     score, low, high = (np.asarray(part, np.float64) for part in sums)
     high = high + unseen[owner]
-    agrees = ~unscored & _agrees(fused, key, score, width)
-    return _Entries(key, owner, score, low, high, unseen, slots, agrees)
+    kept, at = _kept_entries(fused, key, width)
+    agrees = ~unscored & _agrees(fused, kept, at, score)
+    return _Entries(key, owner, score, low, high, unseen, slots, agrees, kept, at)
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,10 +219,10 @@ def _contributions(stage: StageColumns, found: Candidates, rule: _Rule, row: Int
     """What one route gives: to each of its kept items, and at most to a document that its cut list hides."""
     run, traces = found.joined.run, len(fused.stages.trace)
     of_item = run.query_of_row
-    place = np.arange(len(run)) - run.offsets[of_item]
-    group = np.searchsorted(run.group_starts, np.arange(len(run)), side="right") - 1
-    start = run.group_starts[group] - run.offsets[of_item]
-    end = run.group_starts[group + 1] - run.offsets[of_item]
+    sizes = np.diff(run.group_starts)
+    first = run.offsets[of_item]
+    start, end = np.repeat(run.group_starts[:-1], sizes) - first, np.repeat(run.group_starts[1:], sizes) - first
+    place = np.arange(len(run)) - first
     taking_part = (place < found.returned[of_item]) & (row[of_item] >= 0)
     owner = row[of_item]
     weight, c = rule.weights(stage.route), rule.c
@@ -240,29 +245,32 @@ def _contributions(stage: StageColumns, found: Candidates, rule: _Rule, row: Int
     return _Part(owner[kept], run.codes[kept], score[kept], low[kept], high[kept], bonus, slots, unscored)
 
 
-def _agrees(fused: StageColumns, key: Ints, score: Floats, width: int) -> Bools:
-    """Whether each trace's fused scores on record are those of the rule."""
+def _kept_entries(fused: StageColumns, key: Ints, width: int) -> tuple[Ints, Ints]:
     items = fused.items
     kept = np.flatnonzero(items.kept)
-    wanted = items.of[kept] * width + np.where(items.previous[kept] >= 0, items.previous[kept], items.id[kept])
-    at = np.minimum(np.searchsorted(key, wanted), max(len(key) - 1, 0))
-    same = np.zeros(len(kept), bool)
-    if len(key):
-        same = (key[at] == wanted) & np.isclose(score[at], items.score[kept], rtol=1e-6, atol=0)
+    named = np.where(items.previous[kept] >= 0, items.previous[kept], items.id[kept])
+    wanted = items.of[kept] * width + named
+    if not len(key):
+        return kept, np.full(len(kept), -1)
+    at = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
+    return kept, np.where(key[at] == wanted, at, -1)
+
+
+def _agrees(fused: StageColumns, kept: Ints, at: Ints, score: Floats) -> Bools:
+    """Whether each trace's fused scores on record are those of the rule."""
+    computed = np.append(score, np.nan)[at]
+    same = np.abs(computed - fused.items.score[kept]) <= _RECORDED * computed
     agrees = np.ones(len(fused.stages.trace), bool)
-    agrees[items.of[kept][~same]] = False
+    agrees[fused.items.of[kept][~same]] = False
     return agrees
 
 
-def _first(fused: StageColumns, entries: _Entries, width: int, window: Ints) -> Bools:
+def _first(fused: StageColumns, entries: _Entries, window: Ints) -> Bools:
     """Which entries the fusion ranked within the window [n]."""
-    items = fused.items
-    kept = np.flatnonzero(items.kept & (items.rank <= window[items.of]))
-    wanted = items.of[kept] * width + np.where(items.previous[kept] >= 0, items.previous[kept], items.id[kept])
+    items, kept = fused.items, entries.kept
+    inside = (items.rank[kept] <= window[items.of[kept]]) & (entries.at >= 0)
     first = np.zeros(len(entries.key), bool)
-    if len(entries.key):
-        at = np.minimum(np.searchsorted(entries.key, wanted), len(entries.key) - 1)
-        first[at[entries.key[at] == wanted]] = True
+    first[entries.at[inside]] = True
     return first
 
 
