@@ -15,6 +15,8 @@ from rankwork.contract.certificate import certify
 from rankwork.contract.checks import SIX, Ranker, Rows, run_checks
 from rankwork.contract.reference import rank
 from rankwork.contract.ties import boundary, recall_range
+from rankwork.diagnosis.funnel import funnel
+from rankwork.diagnosis.leaks import upper_bound
 from rankwork.engines import engine
 from rankwork.engines.layers import agreement, contract, layers
 from rankwork.engines.saved_scores import make
@@ -30,6 +32,8 @@ from rankwork.rankings import Rankings
 from rankwork.retrieval.fusion import rrf
 from rankwork.retrieval.fusion_intervals import fused_intervals
 from rankwork.retrieval.routes import Several
+from rankwork.trace import Case as CaseOf
+from rankwork.trace import Evidence, Requirement, Trace
 
 NOT_ANSWERED, RIGHT, WRONG = "not answered yet", "right", "not right yet"
 
@@ -213,6 +217,25 @@ def _ranks_that_float_sums_tell_apart(answer: tuple[Any, Any]) -> bool:
     return possible and sorted(first) == sorted(second) and sums[0] != sums[1]
 
 
+def _traces_for_a_thousandth(answer: Any) -> bool:
+    """The first number of traces at which the bound is low enough; one trace less is not."""
+    n = next(n for n in range(1, 10_000) if upper_bound(n) <= 0.001)
+    return _same_number(answer, n)
+
+
+def _lost_in_fusion_without_reasons(answer: tuple[Any, Any]) -> bool:
+    case, trace = answer
+    reasons = [item.drop_reason for stage in trace.stages for item in stage.items]
+    return not any(reasons) and "lost_in_fusion" in {found.row for found in funnel([case], [trace]).diagnoses()}
+
+
+def _could_have_kept_the_gold(answer: Any) -> bool:
+    gold = Requirement(any_of=(Evidence(id="g"),))
+    found = funnel([CaseOf(id="q", query="?", requires=(gold,))], [Trace(case="q", stages=(answer,))])
+    recall = found.table.mean(answer.name, "R")
+    return (recall.observed, recall.own_max, recall.own_unknown) == (0, 1, 0)
+
+
 def _lost_by_the_highest_index(answer: tuple[Any, int, int]) -> bool:
     """Whether blocks in the order (maximum descending, index descending) lose one of the top k."""
     scores, k, size = answer
@@ -263,6 +286,9 @@ EXERCISES: Mapping[str, Exercise] = {
     "06.1": Exercise(_A_NUMBER, _expected_of_four_tied),
     "06.2": Exercise("routes, such as {'bm25': {'a': 2.0}, 'dense': ['a']}", _tie_that_the_fused_list_hides),
     "06.3": Exercise("two triples of ranks, such as ((1, 2, 3), (3, 1, 2))", _ranks_that_float_sums_tell_apart),
+    "07.1": Exercise("a number of traces", _traces_for_a_thousandth),
+    "07.2": Exercise("(case, trace)", _lost_in_fusion_without_reasons),
+    "07.3": Exercise("a Stage of rankwork.trace", _could_have_kept_the_gold),
     "11.1": Exercise("(scores, k, size), such as ([3, 1, 2], 1, 2)", _lost_by_the_highest_index),
     "11.2": Exercise("(scores, indices), such as ([3, 1, 2], [0, 2])", _breaks_only_tied),
     "11.3": Exercise("a number of scores", _block_of_a_million),

@@ -189,6 +189,7 @@ class _Builder:
         self.independent = independent
         self.cases, self.corpus, self.k, self.with_leaks = cases, corpus, k, leaks
         self.frames: dict[str, Frame] = {}
+        self.first: Frame | None = None
         self.run: str | None = None
         self.stale: list[str] = []
         self.table = StageTable(slices_of(cases))
@@ -223,8 +224,7 @@ class _Builder:
     def _frame(self, case: str, query: Any, time: Any, identity: Any, unit: Any, protocol: Any, pairs: Any) -> Frame:
         who = (identity or {}).get("tenant") or "", (identity or {}).get("role") or ""
         snapshot = dict(pairs or ())
-        first = next(iter(self.frames.values())).snapshot if self.frames else snapshot
-        same = first if first == snapshot else snapshot
+        same = self.first.snapshot if self.first and self.first.snapshot == snapshot else snapshot
         return Frame(case, query or "", who, time, unit or "chunk", protocol or "rankwork", same)
 
     def _check(self, frame: Frame, run: str) -> None:
@@ -241,8 +241,10 @@ class _Builder:
         if frame.protocol != self.protocol.name:
             both = f"{self.protocol.name!r} and {frame.protocol!r}"
             raise InputError(f"the traces are scored by two protocols, {both} (case {frame.case!r})")
-        if self.frames:
-            one_snapshot((next(iter(self.frames.values())), frame))
+        if self.first is None:
+            self.first = frame
+        elif frame.snapshot is not self.first.snapshot:
+            one_snapshot((self.first, frame))
 
     def _without_stale(self, columns: TraceColumns) -> TraceColumns:
         import pyarrow as pa

@@ -276,10 +276,18 @@ def _first(fused: StageColumns, entries: _Entries, window: Ints) -> Bools:
 
 def _apart(entries: _Entries, first: Bools, low: Floats, high: Floats, unseen: Floats) -> Bools:
     """Whether the lowest of the first stays above the highest of all else, `unseen` [n] among it."""
-    lowest, highest = np.full(len(unseen), np.inf), np.where(unseen > 0, unseen, -np.inf)
-    np.minimum.at(lowest, entries.owner[first], low[first])
-    np.maximum.at(highest, entries.owner[~first], high[~first])
-    return lowest > highest + _CLOSE
+    lowest = _least(np.where(first, low, np.inf), entries.owner, len(unseen))
+    highest = -_least(np.where(first, np.inf, -high), entries.owner, len(unseen))
+    return lowest > np.maximum(highest, np.where(unseen > 0, unseen, -np.inf)) + _CLOSE
+
+
+def _least(values: Floats, owner: Ints, n: int) -> Floats:
+    """The least value of each owner, who stand in ascending order; infinity for one without any."""
+    least = np.full(n, np.inf)
+    if len(owner):
+        opens = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
+        least[owner[opens]] = np.minimum.reduceat(values, opens)
+    return least
 
 
 def _ranks(fused: StageColumns, entries: _Entries, gold: Gold, codes: Ints, width: int) -> tuple[Floats, Floats]:

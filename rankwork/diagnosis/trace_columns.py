@@ -164,7 +164,10 @@ class TraceColumns:
 
     def texts(self, name: str) -> list[Any]:
         """A column of the traces themselves, as Python values."""
-        values: list[Any] = self.batch.column(name).to_pylist()
+        column = self.batch.column(name)
+        if column.null_count == len(column):
+            return [None] * len(column)
+        values: list[Any] = column.to_pylist()
         return values
 
 
