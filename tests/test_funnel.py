@@ -396,3 +396,44 @@ def test_evidence_is_followed_through_a_change_of_its_id() -> None:
     assert found.table.mean("context", "R").observed == 1
     assert list(found.evidence.loc[0, ["retrieve", "context"]]) == [1, 1]
     assert np.isnan(found.table.mean("context", "R").own_min or np.nan)
+
+
+def test_a_source_in_two_revisions_is_reported() -> None:
+    """An old revision was left in the index: both were kept for one question."""
+    items = (
+        Item(id="a", rank=1, score=2.0, source="guide", revision="r1"),
+        Item(id="b", rank=2, score=1.0, source="guide", revision="r2"),
+        Item(id="c", rank=3, score=0.5, source="other", revision="r2"),
+    )
+    stage = Stage(kind="retrieve", requested=3, returned=3, items=items)
+    found = funnel([Case(id="q", query="?", requires=NEEDS)], [Trace(case="q", stages=(stage,))])
+    note = "sources that a trace shows in several revisions: 1 (case q: guide as r1 and r2)"
+    assert found.notes == (note,)
+    assert note in str(found)
+
+
+def test_a_reranker_that_scores_by_itself_inherits_nothing_from_the_same_documents() -> None:
+    """The routes' tie changes the fused scores, and not who is in the window."""
+    needs = (Requirement(any_of=(Evidence(id="a"),)),)
+    tied = (Item(id="a", rank=1, score=1.0), Item(id="b", rank=2, score=1.0))
+    route = Stage(kind="retrieve", route="bm25", requested=5, returned=2, complete=True, items=tied)
+    other = route.model_copy(update={"route": "dense"})
+    items = tuple(Item(id=d, rank=r, score=2 / (60 + r)) for r, d in enumerate("ab", 1))
+    rrf = {"rule": "rrf", "c": 60}
+    fused = Stage(kind="fuse", requested=5, returned=2, complete=True, items=items, parameters=rrf)
+    rerank = Stage(kind="rerank", requested=5, returned=2, window=2, complete=True, items=tied)
+    trace = Trace(case="q", stages=(route, other, fused, rerank))
+    case = Case(id="q", query="?", requires=needs)
+    reading = funnel([case], [trace]).table.mean("rerank", "R")
+    assert (reading.inherited_min, reading.inherited_unknown) == (None, 1)
+    alone = funnel([case], [trace], independent=True).table.mean("rerank", "R")
+    assert (alone.inherited_min, alone.inherited_max, alone.inherited_unknown) == (1, 1, 0)
+
+
+def test_a_stage_that_says_how_many_tied_and_lists_them_hides_nothing() -> None:
+    """`tied_at_cut` of the route's parameters: none tied, so the last place is known to be its own."""
+    stage = Stage(kind="retrieve", requested=1, returned=1, items=(Item(id="a", rank=1, score=1.0),))
+    case = Case(id="q", query="?", requires=NEEDS)
+    for parameters, unknown in (({}, 1), ({"tied_at_cut": 0}, 0), ({"tied_at_cut": 2}, 1)):
+        trace = Trace(case="q", stages=(stage.model_copy(update={"parameters": parameters}),))
+        assert funnel([case], [trace]).table.mean("retrieve", "R").own_unknown == unknown

@@ -26,6 +26,7 @@ from rankwork.diagnosis.leak_columns import leaks_in, looked_at, named
 from rankwork.diagnosis.leaks import Leak, Leaks
 from rankwork.diagnosis.losses import Losses, slices_of
 from rankwork.diagnosis.matrix import Diagnosis, diagnose, diagnose_answer
+from rankwork.diagnosis.mixed_revisions import MixedRevision, mixed_revisions, note_on
 from rankwork.diagnosis.stage_table import StageTable, members_of
 from rankwork.diagnosis.trace_columns import TraceColumns, batches_of
 from rankwork.errors import ContractError, InputError
@@ -46,6 +47,7 @@ class Funnel:
     """What `funnel` found.
 
     `table` holds the means of the stages, `losses` the counts of gold evidence, `leaks` what was where it must not be.
+    `answers` are the diagnoses of whole answers, `notes` what else a reader must know.
     `missing` are cases without a trace, `stale` those asked when their gold does not hold: counted, not scored.
     """
 
@@ -198,6 +200,7 @@ class _Builder:
         self.looked_at: Counter[str] = Counter()
         self.followed: list[Followed] = []
         self.answers: list[Diagnosis] = []
+        self.mixed: list[MixedRevision] = []
         self.protocol: Protocol | None = None
 
     def add(self, batch: "pa.RecordBatch") -> None:
@@ -208,6 +211,7 @@ class _Builder:
         found = leaks_in(columns, identities, self.corpus) if self.with_leaks else []
         self.leaks += found
         self.looked_at.update(looked_at(columns))
+        self.mixed += mixed_revisions(columns)
         self._score(self._without_stale(columns), named(found))
 
     def _framed(self, columns: TraceColumns) -> list[Identity]:
@@ -296,6 +300,7 @@ class _Builder:
             self.protocol,
             self.k,
             tuple(self.answers),
+            note_on(self.mixed),
         )
 
 

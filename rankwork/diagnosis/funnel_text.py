@@ -58,8 +58,8 @@ def diagnosis_lines(funnel: "Funnel", most: int) -> Iterator[str]:
 
 
 def note_lines(funnel: "Funnel") -> list[str]:
-    """What was left out, and how many pieces of advice the leaks are worth."""
-    lines = []
+    """What was left out, what else must be known, and the leaks."""
+    lines = list(funnel.notes)
     for names, why in ((funnel.missing, "cases without a trace"), (funnel.stale, "cases whose gold does not hold")):
         if names:
             lines.append(f"{why}, not scored: {len(names)} ({', '.join(names[:5])}{', ...' * (len(names) > 5)})")
