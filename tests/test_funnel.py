@@ -19,6 +19,8 @@ from rankwork.diagnosis.trace_columns import TraceColumns, batches_of
 from rankwork.errors import ContractError, InputError
 from rankwork.inputs.traces import write_cases, write_traces
 from rankwork.protocol import Protocol
+from rankwork.retrieval.fused_ranges import fused_ranges
+from rankwork.retrieval.fusion import rrf
 from rankwork.trace import Case, Evidence, Identity, Item, Requirement, Stage, Trace
 from tests import brute
 from tests.staged import drawn
@@ -223,6 +225,38 @@ def test_inherited_ranges_hold_for_every_order_of_the_routes_ties(seed: int) -> 
         assert inherited.min[row] <= own.observed[row] <= inherited.max[row]
         if max(map(len, map(route_orders, trace.routes))) == 1:
             assert inherited.min[row] == inherited.max[row]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_inherited_recall_holds_what_the_intervals_of_the_fusion_attain(seed: int) -> None:
+    """Cut routes as well, whose last group goes on out of sight: bounds of the columns contain the exact ones."""
+    draw = random.Random(seed)
+    case, trace = complete_pair(draw)
+    cut = draw.random() < 0.5
+    depth = draw.randint(1, 4) if cut else 10
+    lists = {route.route: [(i.id, i.score or 0.0) for i in route.kept][:depth] for route in trace.routes}
+    routes = [
+        Stage(kind="retrieve", route=name, requested=depth, returned=len(rows), complete=len(rows) < depth,
+              items=tuple(Item(id=d, rank=r, score=s) for r, (d, s) in enumerate(rows, 1)))
+        for name, rows in lists.items()
+    ]  # fmt: skip
+    k = draw.randint(1, 4)
+    exact = fused_ranges(lists, gold_of(case), k, depth=depth if cut else None, allow_disjoint=True)
+    scores = rrf(lists, allow_disjoint=True)
+    items = tuple(
+        Item(id=str(d), rank=r, score=s) for r, (d, s) in enumerate(zip(scores.ids, scores.scores, strict=True), 1)
+    )[:k]
+    rule = {"rule": "rrf", "c": 60}
+    stage = Stage(kind="fuse", requested=k, returned=len(items), items=items, parameters=rule)
+    mean = funnel([case], [trace.model_copy(update={"stages": (*routes, stage)})]).table.mean("fuse", "R")
+    assert exact.contract is not None
+    assert mean.observed == pytest.approx(exact.contract)
+    low, high = exact.inherited.attained_low, exact.inherited.attained_high
+    assert mean.inherited_unknown == 0
+    assert mean.inherited_min is not None
+    assert mean.inherited_max is not None
+    assert low is None or mean.inherited_min <= low + 1e-9
+    assert high is None or mean.inherited_max >= high - 1e-9
 
 
 def test_a_fusion_whose_rule_is_not_on_record_inherits_the_unknown() -> None:

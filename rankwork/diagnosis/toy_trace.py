@@ -21,11 +21,12 @@ def toy_trace() -> tuple[Case, Trace]:
     """
     case = Case(id="toy", query="which of them?", requires=(Requirement(any_of=(Evidence(id="g"),)),))
     fused = rrf({"bm25": _SPARSE, "dense": _DENSE}, c=60)
-    seen = {name: float(-place) for place, name in enumerate(fused.ids[:WINDOW])}
+    scores = {str(name): score for name, score in zip(fused.ids, fused.scores, strict=True)}
+    seen = {name: float(-place) for place, name in enumerate(list(scores)[:WINDOW])}
     stages = (
         _stage("retrieve", _SPARSE, route="bm25"),
         _stage("retrieve", _DENSE, route="dense"),
-        _stage("fuse", dict(zip(fused.ids, fused.scores, strict=True)), parameters={"rule": "rrf", "c": 60}),
+        _stage("fuse", scores, parameters={"rule": "rrf", "c": 60}),
         _stage("rerank", seen, window=WINDOW),
     )
     return case, Trace(case=case.id, query=case.query, stages=stages)
