@@ -4,6 +4,7 @@ The right answers are computed here by the library, so that they cannot drift fr
 `tests/test_exercises.py`, where the tests run them.
 """
 
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import factorial, isclose, perm
@@ -15,6 +16,8 @@ from rankwork.contract.certificate import certify
 from rankwork.contract.checks import SIX, Ranker, Rows, run_checks
 from rankwork.contract.reference import rank
 from rankwork.contract.ties import boundary, recall_range
+from rankwork.decision.near_duplicates import near_duplicate
+from rankwork.decision.quantiles import minimum, quantile
 from rankwork.diagnosis.funnel import funnel
 from rankwork.diagnosis.leaks import upper_bound
 from rankwork.engines import engine
@@ -32,7 +35,8 @@ from rankwork.rankings import Rankings
 from rankwork.retrieval.fusion import rrf
 from rankwork.retrieval.fusion_intervals import fused_intervals
 from rankwork.retrieval.routes import Several
-from rankwork.trace import Case as CaseOf
+from rankwork.statistics import minimum_values
+from rankwork.trace import Case as Question
 from rankwork.trace import Evidence, Requirement, Trace
 
 NOT_ANSWERED, RIGHT, WRONG = "not answered yet", "right", "not right yet"
@@ -207,7 +211,7 @@ def _expected_of_four_tied(answer: Any) -> bool:
 
 def _tie_that_the_fused_list_hides(answer: Several) -> bool:
     """Of at least two routes; the fused list has no tie at all, and no document is first in every order."""
-    return len(answer) > 1 and rrf(answer).ties == () and fused_intervals(answer, 1).certain == ()
+    return rrf(answer).ties == () and fused_intervals(answer, 1).certain == () and len(answer) > 1
 
 
 def _ranks_that_float_sums_tell_apart(answer: tuple[Any, Any]) -> bool:
@@ -217,9 +221,9 @@ def _ranks_that_float_sums_tell_apart(answer: tuple[Any, Any]) -> bool:
     return possible and sorted(first) == sorted(second) and sums[0] != sums[1]
 
 
-def _traces_for_a_thousandth(answer: Any) -> bool:
+def _traces_for_one_in_two_hundred(answer: Any) -> bool:
     """The first number of traces at which the bound is low enough; one trace less is not."""
-    n = next(n for n in range(1, 10_000) if upper_bound(n) <= 0.001)
+    n = next(n for n in range(1, 10_000) if upper_bound(n) <= 0.005)
     return _same_number(answer, n)
 
 
@@ -231,9 +235,26 @@ def _lost_in_fusion_without_reasons(answer: tuple[Any, Any]) -> bool:
 
 def _could_have_kept_the_gold(answer: Any) -> bool:
     gold = Requirement(any_of=(Evidence(id="g"),))
-    found = funnel([CaseOf(id="q", query="?", requires=(gold,))], [Trace(case="q", stages=(answer,))])
+    found = funnel([Question(id="q", query="?", requires=(gold,))], [Trace(case="q", stages=(answer,))])
     recall = found.table.mean(answer.name, "R")
     return (recall.observed, recall.own_max, recall.own_unknown) == (0, 1, 0)
+
+
+def _values_for_p999(answer: Any) -> bool:
+    return _same_number(answer, minimum_values(0.999))
+
+
+def _told_only_without_the_stopped(answer: tuple[Iterable[float], int]) -> bool:
+    """Whether P95 of those that ended can be told, and P95 of all lies among the stopped."""
+    values, stopped = list(answer[0]), operator.index(answer[1])
+    ended, every = quantile(values, 0.95), quantile(values, 0.95, stopped=stopped)
+    return ended.value is not None and every.n >= minimum(0.95) and every.value is None
+
+
+def _two_questions_apart(answer: tuple[str, str]) -> bool:
+    """Whether one set takes both, and neither is taken where the other is held out."""
+    one, other = (Question(id=name, query=text) for name, text in zip("ab", answer, strict=True))
+    return near_duplicate(one, [other]) is None and near_duplicate(one, [other], numbers_count=False) is not None
 
 
 def _lost_by_the_highest_index(answer: tuple[Any, int, int]) -> bool:
@@ -286,9 +307,12 @@ EXERCISES: Mapping[str, Exercise] = {
     "06.1": Exercise(_A_NUMBER, _expected_of_four_tied),
     "06.2": Exercise("routes, such as {'bm25': {'a': 2.0}, 'dense': ['a']}", _tie_that_the_fused_list_hides),
     "06.3": Exercise("two triples of ranks, such as ((1, 2, 3), (3, 1, 2))", _ranks_that_float_sums_tell_apart),
-    "07.1": Exercise("a number of traces", _traces_for_a_thousandth),
+    "07.1": Exercise("a number of traces", _traces_for_one_in_two_hundred),
     "07.2": Exercise("(case, trace)", _lost_in_fusion_without_reasons),
     "07.3": Exercise("a Stage of rankwork.trace", _could_have_kept_the_gold),
+    "10.1": Exercise("a number of values", _values_for_p999),
+    "10.2": Exercise("(values, stopped), such as ([12.0, 30.0], 1)", _told_only_without_the_stopped),
+    "10.3": Exercise("a pair of texts, such as ('Who may sign?', 'How do I sign?')", _two_questions_apart),
     "11.1": Exercise("(scores, k, size), such as ([3, 1, 2], 1, 2)", _lost_by_the_highest_index),
     "11.2": Exercise("(scores, indices), such as ([3, 1, 2], [0, 2])", _breaks_only_tied),
     "11.3": Exercise("a number of scores", _block_of_a_million),

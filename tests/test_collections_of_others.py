@@ -38,6 +38,8 @@ def test_a_beir_folder_is_documents_and_a_case_for_each_judged_query(tmp_path: P
     ]
     assert found.cases[0].gold["d1"].grade == 2
     assert {case.cluster for case in found.cases} == {"q1"}
+    assert found.cases[0].gold["d1"].revision == found.revision
+    assert len(beir_folder(tmp_path, need="any").cases[0].requires) == 1
 
 
 def test_the_revision_follows_the_corpus(tmp_path: Path) -> None:
@@ -54,7 +56,7 @@ def test_the_revision_follows_the_corpus(tmp_path: Path) -> None:
         ('{"_id": "d1", "text": 3}', r"corpus\.jsonl line 1: expected an object with a text text, got 3"),
         ('{"_id": "", "text": "x"}', r"corpus\.jsonl line 1: expected an object with a text _id, got ''"),
         ('{"_id": "a", "text": "x"}\n{"_id": "a", "text": "y"}', "document ID 'a' stands twice"),
-        ("", r"corpus\.jsonl is empty"),
+        ("", "it holds no document"),
     ],
 )
 def test_a_corpus_that_cannot_be_read_is_refused_with_its_line(tmp_path: Path, corpus: str, message: str) -> None:
@@ -64,7 +66,7 @@ def test_a_corpus_that_cannot_be_read_is_refused_with_its_line(tmp_path: Path, c
 
 def test_files_and_queries_that_are_missing_are_named(tmp_path: Path) -> None:
     whole = folder(tmp_path, queries=QUERIES[:1])
-    with pytest.raises(InputError, match=r"queries\.jsonl lacks query 'q2', which is judged"):
+    with pytest.raises(InputError, match="query 'q2' is judged and has no text"):
         beir_folder(whole)
     (tmp_path / "queries.jsonl").unlink()
     with pytest.raises(InputError, match=r"should have queries\.jsonl"):
@@ -72,8 +74,8 @@ def test_files_and_queries_that_are_missing_are_named(tmp_path: Path) -> None:
 
 
 def test_a_grade_that_is_no_integer_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"query 'q1', document 'd1': grade 0\.5 is not an integer"):
-        beir_folder(folder(tmp_path, qrels=QRELS.replace("\t2", "\t0.5")))
+    with pytest.raises(InputError, match=r"query 'q1': grade 1\.5 of document 'd1' must be an integer"):
+        beir_folder(folder(tmp_path, qrels=QRELS.replace("\t2", "\t1.5")))
 
 
 def test_digits_have_the_judgements_of_the_ready_made_run() -> None:

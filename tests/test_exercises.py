@@ -99,12 +99,18 @@ SOLUTIONS: dict[str, list[Any]] = {
     "06.2": [{"bm25": {"a": 1.0, "b": 1.0}, "dense": ["c", "b", "a"]}, [[("a", 1), ("b", 1)], ["c", "b", "a"]]],
     # Ranks 1, 2 and 7 have two sums in floats.
     "06.3": [((1, 7, 2), (2, 1, 7))],
-    # log(.05) / log(.999), rounded up.
-    "07.1": [2995],
+    # log(.05) / log(.995), rounded up.
+    "07.1": [598],
     # Found by the only route, and by rank alone beyond the fusion's cut.
     "07.2": [(FOLLOWED, fused_away())],
     # "g" ties with the last that was kept.
     "07.3": [tied_at_the_cut(1.0)],
+    # .999 to the power of n falls below .05.
+    "10.1": [2995],
+    # One of twenty: the 20th of 21 is the slowest that ended, and of 22 the 21st was stopped.
+    "10.2": [([1.0] * 20, 2), (list(range(100)), 6)],
+    # The wording is the same, the number is not.
+    "10.3": [("What does error 500 mean?", "What does error 502 mean?")],
     # The right one of two equal blocks goes first and holds the higher position.
     "11.1": [([1, 1], 1, 1), ([5, 2, 5, 1, 5, 0], 2, 2)],
     # Position 0 was passed over for 1, which has the same score.
@@ -146,12 +152,18 @@ MISTAKES: dict[str, list[Any]] = {
     "06.1": [1 / 63, 1 / 64, (1 / 63 + 1 / 64 + 1 / 65) / 3],
     "06.2": [{"bm25": {"a": 1.0, "b": 1.0}}, {"bm25": {"a": 2.0, "b": 1.0}, "dense": ["a"]}, [["a", "b"], ["b", "a"]]],
     "06.3": [((1, 2, 3), (3, 1, 2)), ((1, 2, 7), (1, 7, 2)), ((1, 2, 7), (2, 1, 8)), ((1, 2), (2, 1))],
-    "07.1": [300, 2994, 3000],
+    "07.1": [200, 597, 600],
     "07.2": [
         (FOLLOWED, fused_away(drop_reason="fusion_cut")),
         (FOLLOWED, Trace(case="q", stages=fused_away().stages[:1])),
     ],
     "07.3": [tied_at_the_cut(0.5), tied_at_the_cut(1.0, drop_reason="quota")],
+    "10.1": [2994, 299, 1000],
+    "10.2": [([1.0] * 20, 1), ([1.0] * 10, 10), ([1.0] * 20, 0)],
+    "10.3": [
+        ("What does error 500 mean?", "what does error 500 mean"),
+        ("What does error 500 mean?", "Who may sign in 502?"),
+    ],
     "11.1": [([1, 2], 1, 1), ([1, 1], 2, 1)],
     "11.2": [([1, 1], [0]), ([1, 2], [0]), ([1, 1], [1, 0])],
     "11.3": [200, 1000],
@@ -181,6 +193,9 @@ MISSHAPEN: dict[str, list[Any]] = {
     "07.1": ["many"],
     "07.2": [FOLLOWED, (1, 2)],
     "07.3": ["a stage"],
+    "10.1": ["many"],
+    "10.2": [[1.0], ([1.0] * 20, 1.5), (["a"], 1)],
+    "10.3": ["a pair", ("one", 2)],
     "11.1": [[1, 1]],
     "11.2": [[1, 1, 1]],
     "11.3": ["many"],

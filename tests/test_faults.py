@@ -1,7 +1,6 @@
 """The planted faults: before each the evidence reaches the context, after it it is lost, with the declared reason."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -16,21 +15,12 @@ from tests import faults
 from tests.faults import FAULTS, Fault, Situation
 
 SETTINGS = candidate().settings.model_copy(update={"reranker": None, "budget": None, "near": None})
-SEVERAL = ("brindlemoor", "quillhaven", "tarnwick", "")
 
 
 @cache
 def chunks() -> Collection:
     """The chunks of three tenants and of the platform."""
-    whole = knowledge_base()
-    documents = tuple(document for document in whole.documents if document.tenant in SEVERAL)
-    return candidate().chunks(replace(whole, documents=documents, cases=cases_of(documents)))
-
-
-def cases_of(documents: tuple[object, ...]) -> tuple[Case, ...]:
-    held = {getattr(document, "source", "") for document in documents}
-    asked = (case for case in knowledge_base().cases if case.identity.tenant in SEVERAL)
-    return tuple(case for case in asked if all(evidence.source in held for evidence in case.gold.values()))
+    return candidate().chunks(knowledge_base(tenants=3))
 
 
 def sound(case: Case) -> Situation:

@@ -52,6 +52,30 @@ def test_the_inherited_range_holds_all_orders_and_its_ends_are_attained(cases: i
     assert exact[True] > (145 if cases else 130), exact
 
 
+@pytest.mark.parametrize("cut", [False, True])
+def test_ranks_and_reciprocal_ranks_lie_within_their_bounds(cut: bool) -> None:
+    """Over all orders; a document without a worst rank is missing from some list, or its list was cut."""
+    attained: Counter[bool] = Counter()
+    for seed in range(30 if cut else 100):
+        case, relevant = drawn(seed, cut=cut), relevant_of(seed)
+        found = found_for(case | {"k": 4}, relevant)
+        tried = truth(case | {"k": 100})
+        for name in map(str, found.intervals.orders.ids):
+            places = [order.index(name) + 1 if name in order else None for order in tried]
+            known = [place for place in places if place is not None]
+            bounds = found.intervals.ranks(name)
+            assert all(bounds.best <= place for place in known)
+            assert (None in places) == (bounds.worst is None), (case, name)
+            assert bounds.worst is None or max(known) <= bounds.worst
+            attained[bounds.best == min(known) and bounds.worst in (None, max(known))] += 1
+        values = [
+            max([1 / (each.index(name) + 1) for name in relevant if name in each[:4]], default=0) for each in tried
+        ]
+        low, high = found.reciprocal_rank(relevant)
+        assert low <= min(values) <= max(values) <= high
+    assert attained[True] > 10 * attained[False]
+
+
 def test_bounds_of_cut_lists_hold_too() -> None:
     for seed in range(40):
         case, relevant = drawn(seed, cut=True), relevant_of(seed)
@@ -118,21 +142,28 @@ def test_turning_one_tie_rule_round_is_the_fusion_of_the_lists_turned_round() ->
     judgements = Judgements.from_dicts({"q1": {"a": 1}, "q3": {"b": 1, "z": 1}})
     found = flipped_tie_rule(RUNS, "bm25", k=1, depths=[1, 2, 3], judgements=judgements)
     for row in found.rows:
-        changed, tied = [], 0
+        changed, tied, unseen = [], 0, 0
         recalls: dict[int, list[float]] = {1: [], -1: []}
         for query in BM25:
-            tops = {}
+            tops, shows = {}, False
             for way in recalls:
                 lists = [by_contract(list(BM25[query].items()), way), by_contract(list(DENSE[query].items()))]
                 scores = fused_orders.scores([each[: row.depth] for each in lists], 60, [Fraction(1)] * 2)
                 tops[way] = fused_orders.top([each[: row.depth] for each in lists], 1, 60, [Fraction(1)] * 2)[0]
-                tied += way == 1 and sorted(scores.values())[-2:-1] == [scores[tops[way]]]
+                shows = shows or (way == 1 and sorted(scores.values())[-2:-1] == [scores[tops[way]]])
+            tied += shows
             changed += [query] if tops[1] != tops[-1] else []
+            unseen += tops[1] != tops[-1] and not shows
             relevant = set(judgements.grades_of(query)) if query in judgements.query_index else set()
             for way, values in recalls.items():
                 values += [len(relevant & {tops[way]}) / len(relevant)] if relevant else []
         assert found.changed[row.depth] == tuple(changed)
-        assert (row.queries, row.members_changed, row.tied_at_cut) == (3, len(changed) / 3, tied / 3)
+        assert (row.queries, row.members_changed, row.tied_at_cut, row.unseen) == (
+            3,
+            len(changed) / 3,
+            tied / 3,
+            unseen / 3,
+        )
         assert (row.recall, row.recall_flipped) == (sum(recalls[1]) / 2, sum(recalls[-1]) / 2)
     assert list(found.to_pandas()["depth"]) == [1, 2, 3]
     assert repr(found) == "Flips(bm25, k = 1, depths 1, 2, 3)"

@@ -114,6 +114,36 @@ def test_thousands_of_cases_are_sound(cut: bool) -> None:
     print(dict(seen))
 
 
+def shuffled(rows: dict[str, int], draw: np.random.Generator) -> tuple[str, ...]:
+    """One order that the scores allow, drawn at random."""
+    groups = fused_orders.groups(list(rows.items()))
+    return tuple(name for group in groups for name in draw.permutation(group).tolist())
+
+
+def test_longer_lists_are_never_contradicted_by_orders_drawn_at_random() -> None:
+    """Forty documents of few scores, more orders than can be tried: draws stay within statuses, intervals and ranks."""
+    for seed in range(12):
+        draw = np.random.default_rng(seed)
+        names = [f"d{number:02}" for number in range(40)]
+        routes = {
+            route: {name: int(draw.integers(8)) for name in draw.permutation(names)[:25].tolist()} for route in "AB"
+        }
+        depth = None if seed % 2 else 15
+        found = fused_intervals(routes, 10, depth=depth)
+        bounds = {document.id: (document, found.ranks(document.id)) for document in found.documents}
+        for _ in range(150):
+            lists = [shuffled(rows, draw)[:depth] for rows in routes.values()]
+            scores = fused_orders.scores(lists, 60, [Fraction(1)] * 2)
+            order = fused_orders.top(lists, 80, 60, [Fraction(1)] * 2)
+            assert set(found.certain) <= set(order[:10])
+            assert set(order[:10]) <= set(found.certain) | set(found.open)
+            for place, name in enumerate(order, 1):
+                document, ranks = bounds[name]
+                assert document.low <= float(scores[name]) <= document.high
+                assert ranks.best <= place
+                assert ranks.worst is None or place <= ranks.worst
+
+
 def test_intervals_are_attained_and_expected_scores_are_means_over_all_orders() -> None:
     for seed in range(120):
         case = drawn(seed, longest=5)
@@ -179,6 +209,34 @@ def test_a_cut_list_gives_absent_documents_the_place_that_they_may_have_had() ->
     assert (complete["c"].high, complete.cut) == (1.0, ())
 
 
+def test_two_cut_lists_have_one_open_place_each() -> None:
+    """Only the last rank of each list is open, so at most two documents can rise: eight of ten are certain."""
+    lists = {"one": {f"a{n}": -n for n in range(10)}, "other": {f"b{n}": -n for n in range(10)}}
+    found = fused_intervals(lists, 10, depth=10, allow_disjoint=True)
+    assert len(found.certain) == 8
+    assert found.cut == ("one", "other")
+
+
+def test_routes_can_be_declared_as_cut_at_lengths_of_their_own() -> None:
+    """As by a depth where all have that length; a list that goes on beyond what is read has no open end."""
+    for seed in range(40):
+        case = drawn(seed, cut=True)
+        by_depth = found_for(case)
+        named = (
+            found_for(case | {"depth": None}, cut=by_depth.cut)
+            if len(by_depth.cut) == len(case["routes"])
+            else by_depth
+        )
+        assert [(d.id, d.low, d.high, d.status) for d in named.documents] == [
+            (d.id, d.low, d.high, d.status) for d in by_depth.documents
+        ]
+    lists = {"one": {"a": 3.0, "b": 2.0, "c": 1.0}, "other": {"c": 3.0, "b": 2.0}}
+    assert fused_intervals(lists, 1, cut=["one"]).cut == ("one",)
+    assert fused_intervals(lists, 1, cut=["one"], depth=2).cut == ()
+    assert fused_intervals(lists, 1, cut=[], depth=2).cut == ()
+    assert fused_intervals(lists, 1, cut=["other"])["a"].high == float(Fraction(1, 61) + Fraction(1, 62))
+
+
 def test_a_checker_that_lost_a_rival_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The comparison with all orders is not blind: one rival fewer, and it fails."""
     monkeypatch.setattr(fusion_intervals, "most_above", lambda orders, number: most_above(orders, number) - 1)
@@ -196,6 +254,9 @@ def test_refusals_name_what_is_wrong() -> None:
     routes = {"bm25": {"a": 1.0}}
     with pytest.raises(ContractError, match="k must be at least 1, got 0"):
         fused_intervals(routes, 0)
+    for cut in ("bm25", ["splade"]):
+        with pytest.raises(ContractError, match="cut must name some of the routes bm25, got "):
+            fused_intervals(routes, 1, cut=cut)
     with pytest.raises(ContractError, match="no order brings a document 'z'"):
         fused_intervals(routes, 1)["z"]
     with pytest.raises(ContractError, match="status must be one of certain, possible, undecided, excluded, got 'sure'"):

@@ -6,15 +6,17 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import combinations, pairwise
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
+from rankwork.errors import InputError
 from rankwork.inputs.documents import Document
 from rankwork.inputs.knowledge_base import SEED, generated, injections, knowledge_base, save
-from rankwork.inputs.knowledge_base_cases import SHARES
-from rankwork.inputs.knowledge_base_documents import all_documents
-from rankwork.inputs.knowledge_base_tenants import DATA, phrases, tenants
+from rankwork.inputs.knowledge_base.cases import SHARES
+from rankwork.inputs.knowledge_base.catalogue import DATA, phrases
+from rankwork.inputs.knowledge_base.documents import all_documents
+from rankwork.inputs.knowledge_base.tenants import tenants
 from rankwork.trace import Case, Evidence, Split
 
 SLICES = (
@@ -156,6 +158,17 @@ def test_a_revision_ends_when_the_next_begins_and_changes_its_numbers() -> None:
         assert revisions[-1].valid_until is None
 
 
+def test_the_notes_of_a_team_repeat_numbers_that_no_longer_hold() -> None:
+    """A false source: it may be read, it holds, and for each fact it says what the runbook no longer says."""
+    written = {one.document.id: one for one in all_documents(SEED)}
+    for tenant in tenants(SEED):
+        first, notes = tenant.services[0].name, written[f"{tenant.slug}.notes@r1"]
+        current = written[f"{tenant.slug}.{first}.runbook@r{tenant.revisions[0]}"]
+        assert notes.document.valid_until is None
+        for fact in ("heap", "pool", "timeout", "drain"):
+            assert notes.facts[fact] != current.facts[fact]
+
+
 def test_a_question_about_the_past_rests_on_the_revision_of_then() -> None:
     past = [case for case in CASES if case.id.endswith("pool.before")]
     assert len(past) >= 10
@@ -202,3 +215,24 @@ def test_all_languages_have_templates_for_the_same_things() -> None:
 def test_the_collection_names_the_digest_of_its_files() -> None:
     assert re.fullmatch("[0-9a-f]{12}", BASE.revision)
     assert BASE.name == "knowledge-base"
+
+
+def test_the_first_tenants_are_a_base_of_their_own() -> None:
+    """Their documents and the platform's; cases whose evidence lies with another tenant are left out."""
+    part = knowledge_base(tenants=6)
+    assert {document.tenant for document in part.documents} == {"", *(tenant.slug for tenant in tenants(SEED)[:6])}
+    assert {document.language for document in part.documents} == {"en", "de", "zh", "es"}
+    assert {case.identity.tenant for case in part.cases} == {document.tenant for document in part.documents} - {""}
+    assert all(f"{e.source}@{e.revision}" in part.by_id for case in part.cases for e in case.gold.values())
+    assert part.revision != BASE.revision
+    assert {case.id for case in part.cases} < {case.id for case in CASES}
+
+
+def test_fifty_tenants_are_all_documents_and_cases() -> None:
+    assert (knowledge_base(tenants=50).documents, knowledge_base(tenants=50).cases) == (DOCUMENTS, CASES)
+
+
+@pytest.mark.parametrize("number", [0, 51, True, 2.0])
+def test_a_number_of_tenants_out_of_range_is_refused(number: Any) -> None:
+    with pytest.raises(InputError, match=f"tenants must be an integer between 1 and 50, got {number!r}"):
+        knowledge_base(tenants=number)

@@ -5,15 +5,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from pydantic import TypeAdapter
 
-from rankwork.digest import digest
 from rankwork.errors import ContractError, InputError
 from rankwork.inputs.documents import Collection, Document
 from rankwork.inputs.knowledge_base import injections, knowledge_base
-from rankwork.inputs.knowledge_base_answers import AnswerParts, System, answered, labelled_answers
-from rankwork.inputs.knowledge_base_behaviours import BEHAVIOURS, NEAREST
-from rankwork.inputs.knowledge_base_tenants import catalogue
+from rankwork.inputs.knowledge_base.answers import AnswerParts, System, answered, labelled_answers
+from rankwork.inputs.knowledge_base.behaviours import BEHAVIOURS, NEAREST
+from rankwork.inputs.knowledge_base.catalogue import catalogue
 from rankwork.trace import Case, Item, Prompt, Stage, Trace
 
 BASE = knowledge_base()
@@ -52,6 +50,7 @@ WAYS: dict[str, Callable[[Case, AnswerParts], bool]] = {
     "unsupported": lambda case, a: points(a) == set(case.points) and "not_enough_information" in labels(a),
     "contradicted": lambda case, a: "contradicted" in labels(a) and {c.supports for c in a.citations} >= {"no"},
     "outdated": lambda case, a: revisions_apart(case, a) and any(c.correct is False for c in a.claims),
+    "stale_notes": lambda case, a: any(c.id.endswith(".notes@r1") for c in a.citations) and labels(a) == {"supported"},
     "makers_default": lambda case, a: any((c.source or "").startswith("platform.manual.") for c in a.citations),
     "beside": lambda case, a: labels(a) == {"supported"} and {c.relevant for c in a.claims} == {False},
     "wrong_citation": lambda case, a: points(a) == set(case.points) and all(c.id in BASE.by_id for c in a.citations),
@@ -63,10 +62,15 @@ WAYS: dict[str, Callable[[Case, AnswerParts], bool]] = {
 }
 
 
-@pytest.mark.parametrize("behaviour", BEHAVIOURS)
+@pytest.mark.parametrize("behaviour", WAYS)
 def test_each_behaviour_shows_in_claims_and_citations(behaviour: str) -> None:
     for case, answer in made_as(behaviour):
         assert WAYS[behaviour](case, answer), case.id
+
+
+def test_each_behaviour_is_looked_at() -> None:
+    """What is known from memory needs a prompt that lacks it, and is looked at with the traces."""
+    assert set(BEHAVIOURS) == {*WAYS, "from_memory"}
 
 
 def test_every_case_has_an_answer_of_each_system() -> None:
@@ -106,7 +110,7 @@ def test_the_candidate_is_better_where_there_is_evidence_and_worse_at_refusing()
 
 
 def test_the_declared_shares_add_up() -> None:
-    for situation in ("covered", "uncovered"):
+    for situation in ("covered", "missed", "uncovered"):
         for system in SYSTEMS:
             assert sum(share[system] for share in catalogue("answers")[situation].values()) == 100
 
@@ -140,11 +144,7 @@ def test_usage_names_three_models_with_tokens_and_cost_in_one_currency() -> None
 
 
 def test_the_answers_are_the_same_on_every_call() -> None:
-    dumped = [TypeAdapter(AnswerParts).dump_python(answer, mode="json") for _, answer in ALL]
-    again = [
-        TypeAdapter(AnswerParts).dump_python(a, mode="json") for s in SYSTEMS for a in labelled_answers(s).values()
-    ]
-    assert digest(dumped) == digest(again)
+    assert [answer for _, answer in ALL] == [answer for system in SYSTEMS for answer in _answers(system)]
 
 
 # --------------------------------------------------------------------------- answers to traces
@@ -203,12 +203,15 @@ def test_what_the_prompt_held_is_cited_by_its_chunk() -> None:
                 assert citation.id in trace.prompt.ids
 
 
-def test_without_evidence_in_the_prompt_it_refuses_or_invents() -> None:
-    traces = answered([trace_of(case, ()) for case in SOME], CHUNKS, "candidate")
+def test_without_evidence_in_the_prompt_it_refuses_invents_or_remembers() -> None:
+    traces = answered([trace_of(case, ()) for case in BASE.cases], CHUNKS, "candidate")
     found = Counter(trace.refused for trace in traces)
     assert found[True] > found[False] > 0
-    for trace in traces:
-        assert {claim.label for claim in trace.claims or ()} <= {"not_enough_information"}
+    claims = [(trace.case, claim) for trace in traces for claim in trace.claims or ()]
+    assert {claim.label for _, claim in claims} == {"not_enough_information"}
+    assert {claim.correct for _, claim in claims} == {True, False}
+    for case, claim in claims:
+        assert claim.correct == (claim.point in BY_ID[case].points) == (claim.point is not None)
 
 
 def test_a_trace_with_an_answer_is_a_trace() -> None:

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankwork.errors import InputError
-from rankwork.inputs.drawing import Draws
-from rankwork.inputs.marked_text import write
+from rankwork.inputs.knowledge_base.marked_text import write
 
 plain = st.text(alphabet="ab c.é文\n", max_size=8)
 
@@ -35,15 +34,3 @@ def test_marks_may_lie_inside_each_other() -> None:
 def test_a_wrong_template_is_refused(template: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         write(template, {})
-
-
-def test_a_draw_depends_on_its_name_alone() -> None:
-    draws = Draws(3).under("a")
-    first = draws.number(10, 30, 5, "x")
-    draws.below(100, "y")
-    assert Draws(3).number(10, 30, 5, "a", "x") == first
-
-
-def test_draws_reach_every_option_and_nothing_else() -> None:
-    numbers = {Draws(0).number(10, 30, 5, str(at)) for at in range(200)}
-    assert numbers == {10, 15, 20, 25, 30}

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankwork.errors import ContractError
-from rankwork.retrieval.mmr import mmr, mmr_outcomes
+from rankwork.retrieval.fusion import rrf
+from rankwork.retrieval.mmr import diversify, mmr, mmr_outcomes
 
 grid = st.sampled_from([0.0, 0.25, 0.5, 1.0])
 
@@ -87,6 +88,23 @@ def test_too_many_branches_are_said_and_nothing_is_called_certain() -> None:
     rows = {f"d{number}": 1.0 for number in range(8)}
     found = mmr_outcomes(rows, np.ones((8, 8)), 4, branches=10)
     assert (found.complete, found.certain, len(found.lists)) == (False, None, 10)
+
+
+def test_a_fused_list_is_diversified_by_the_cosines_of_its_vectors() -> None:
+    """Copies are fully alike, whatever their length; a vector of zeros is like nothing."""
+    fused = rrf([["a", "b", "c", "z"], ["b", "a", "c", "z"]])
+    vectors = {"a": [0.1, 0.3], "b": [0.1, 0.3], "c": [-0.3, 0.1], "z": [0.0, 0.0]}
+    found = diversify(fused, vectors, 4, balance=0.5)
+    assert found.ids[:2] == ("a", "c")
+    assert found.picks[0].tied == ("a", "b")
+    assert found.picks[0].relevance == 1
+    assert [float(pick.redundancy) for pick in found.picks if pick.id == "z"] == [0.0]
+    assert math.isclose(found.picks[-1].redundancy, 1)
+    assert diversify(fused, vectors, 2, window=2).ids == ("a", "b")
+    with pytest.raises(ContractError, match="no vector for document 'z'"):
+        diversify(fused, {name: vectors[name] for name in "abc"}, 2)
+    with pytest.raises(ContractError, match=r"vectors must have one length, got \[\(1,\), \(2,\)\]"):
+        diversify(fused, vectors | {"z": [1.0]}, 2)
 
 
 def test_picks_as_a_table() -> None:

@@ -14,7 +14,8 @@ from rankwork.retrieval.rerank import Candidates, Cross
 from rankwork.retrieval.settings import Settings
 from rankwork.trace import Case
 
-pytest.importorskip("sentence_transformers", reason='needs the extra "models"')
+sentence_transformers: Any = pytest.importorskip("sentence_transformers", reason='needs the extra "models"')
+transformers: Any = pytest.importorskip("transformers", reason='needs the extra "models"')
 
 WORDS = ("cat", "dog", "bird", "fish", "the", "a", "sat")
 DOCUMENTS = tuple(Document(f"d{place}", f"the {word} sat") for place, word in enumerate(WORDS[:4]))
@@ -25,27 +26,24 @@ pytestmark = pytest.mark.slow
 def models(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     """The folders of an encoder and of a cross-encoder: one layer of BERT, eight numbers wide, random from a seed."""
     import torch
-    from transformers import BertForSequenceClassification, BertModel
 
     root = tmp_path_factory.mktemp("models")
     torch.manual_seed(0)
-    encoder, cross = BertModel(_config()), BertForSequenceClassification(_config(num_labels=1))
+    encoder = transformers.BertModel(_config())
+    cross = transformers.BertForSequenceClassification(_config(num_labels=1))
     return _saved(root / "encoder", encoder), _saved(root / "cross", cross)
 
 
 def _config(**more: Any) -> Any:
-    from transformers import BertConfig
-
     sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
-    return BertConfig(vocab_size=5 + len(WORDS), max_position_embeddings=32, **sizes, **more)
+    return transformers.BertConfig(vocab_size=5 + len(WORDS), max_position_embeddings=32, **sizes, **more)
 
 
 def _saved(folder: Path, model: Any) -> str:
-    from transformers import BertTokenizerFast
-
     model.save_pretrained(folder)
     vocabulary = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS)
-    BertTokenizerFast(vocab={word: place for place, word in enumerate(vocabulary)}).save_pretrained(folder)
+    numbers = {word: place for place, word in enumerate(vocabulary)}
+    transformers.BertTokenizerFast(vocab=numbers).save_pretrained(folder)
     return str(folder)
 
 
@@ -57,23 +55,22 @@ def _offline(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_sentence_model_makes_the_dense_vectors(models: tuple[str, str]) -> None:
     """A text is nearest to itself, and the scores are the cosines of the vectors that the model itself gives."""
-    from sentence_transformers import SentenceTransformer
-
     texts = [document.text for document in DOCUMENTS]
     route = Dense(texts, SentenceModel(models[0]))
-    vectors = SentenceTransformer(models[0], device="cpu").encode(texts, normalize_embeddings=True)
+    vectors = sentence_transformers.SentenceTransformer(models[0], device="cpu").encode(
+        texts, normalize_embeddings=True
+    )
     for place, text in enumerate(texts):
         np.testing.assert_allclose(route.scores(text), vectors @ vectors[place], atol=1e-5)
         assert int(route.scores(text).argmax()) == place
 
 
 def test_a_cross_encoder_scores_each_pair(models: tuple[str, str]) -> None:
-    from sentence_transformers import CrossEncoder
-
     cross = Cross(models[1], DOCUMENTS)
     scores = cross.scores(Candidates("a cat", np.array([2, 0]), {}))
     pairs = [("a cat", DOCUMENTS[place].text) for place in (2, 0)]
-    np.testing.assert_allclose(scores, CrossEncoder(models[1], device="cpu").predict(pairs), atol=1e-6)
+    expected = sentence_transformers.CrossEncoder(models[1], device="cpu").predict(pairs)
+    np.testing.assert_allclose(scores, expected, atol=1e-6)
 
 
 def test_a_pipeline_takes_both_by_path(models: tuple[str, str]) -> None:

@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
@@ -194,6 +197,7 @@ def test_a_route_that_fails_leaves_the_others_alone(error: Exception, status: st
     assert stage(trace, "fuse").status == "degraded"
     assert stage(trace, "fuse").parameters["routes"] == ["good"]
     assert [item.id for item in stage(trace, "context").kept] == ["b", "a"]
+    assert trace.events.index_bytes is None
 
 
 def test_an_answer_that_came_too_late_is_none() -> None:
@@ -238,9 +242,49 @@ def test_without_the_reranker_the_order_before_it_stands(error: Exception, statu
     assert rerank.parameters["scores"] == "fusion"
 
 
+@pytest.mark.parametrize("scores", [[1.0], [1.0, float("nan")]])
+def test_scores_that_are_none_are_refused(scores: list[float]) -> None:
+    judge = Judge()
+    judge.scores = lambda candidates: np.array(scores)  # type: ignore[method-assign]
+    with pytest.raises(ContractError, match="a reranker must give one finite score for each of 2 candidates"):
+        piped([Fixed("one", [2.0, 1.0])], judge)
+
+
 def test_a_reranker_with_nothing_to_look_at_is_skipped() -> None:
     trace = piped([Fixed("one", [-1.0, -1.0])], Judge())
     assert [one.status for one in trace.stages] == ["ok", "ok", "skipped", "skipped"]
+
+
+@given(
+    first=st.lists(st.integers(-1, 3).map(float), min_size=6, max_size=6),
+    second=st.lists(st.integers(-1, 3).map(float), min_size=6, max_size=6),
+    depth=st.integers(1, 7),
+    fused=st.integers(1, 7),
+    window=st.integers(1, 7),
+    cut=st.integers(1, 7),
+    budget=st.integers(1, 20),
+)
+@hypothesis_settings(max_examples=100, deadline=None)
+def test_nothing_is_lost_without_a_reason(
+    first: list[float], second: list[float], depth: int, fused: int, window: int, cut: int, budget: int
+) -> None:
+    """After the routes, what a stage was given is what it lists: kept, or dropped for a reason that it can have."""
+    routes = [Fixed("one", first), Fixed("two", second)]
+    limits: dict[str, Any] = {"depth": depth, "fused": fused, "window": window, "cut": cut, "budget": budget}
+    pipeline = Pipeline(pets(), Settings(**limits), routes=routes, reranker=Judge())
+    trace = pipeline.trace(case("?", "cat"))
+    given_to = {item.id for one in trace.routes for item in one.kept}
+    reasons = {
+        "fuse": {"fusion_cut", "tie_cut"},
+        "rerank": {"rerank_window", "rerank_cut", "tie_cut"},
+        "context": {"duplicate_id", "near_duplicate", "token_budget"},
+    }
+    for one in trace.stages[2:]:
+        assert {item.id for item in one.items} == given_to
+        assert {item.drop_reason for item in one.items if not item.kept} <= reasons[one.kind]
+        given_to = {item.id for item in one.kept}
+    assert trace.prompt is not None
+    assert (trace.prompt.tokens or 0) <= budget
 
 
 # ----------------------------------------------------------------------------------- chunks
@@ -275,6 +319,8 @@ def test_the_default_pipeline_runs_through_and_its_traces_can_be_read_back() -> 
     for trace in traces:
         assert Trace.model_validate_json(trace.model_dump_json()) == trace
         assert trace.latency_ms is not None
+        assert trace.events.index_build_s is not None
+        assert (trace.events.index_bytes or 0) > 4 * 6 * 4
         assert all(one.latency_ms is not None for one in trace.stages)
     assert "3 cases" in traces[0].snapshot["reranker"]
 
@@ -318,7 +364,9 @@ def test_the_routes_of_a_pipeline_can_be_made_outside() -> None:
     """A route over the texts in order of ID gives the same trace as the one that the settings build."""
     asked = case("cat")
     outside = Pipeline(pets(), Settings(**PLAIN), routes=[BM25(texts(pets()))])
-    assert digest_of([outside.trace(asked)]) == digest_of([traced(asked)])
+    found = outside.trace(asked)
+    assert digest_of([found]) == digest_of([traced(asked)])
+    assert found.events.index_build_s is None
 
 
 @pytest.mark.parametrize(
@@ -330,8 +378,22 @@ def test_settings_are_strict(wrong: dict[str, Any]) -> None:
 
 
 def test_weights_and_routes_must_match() -> None:
-    with pytest.raises(ContractError, match="1 weights for 2 routes"):
-        Pipeline(pets(), Settings(weights=(1.0,)))
+    with pytest.raises(ContractError, match="there must be one weight for each of 2 routes"):
+        Pipeline(pets(*CASES), Settings(weights=(1.0,), dimensions=3))
+    with pytest.raises(ContractError, match="each route can be asked once, got bm25, bm25"):
+        Pipeline(pets(), Settings(routes=("bm25", "bm25")))
+
+
+def test_weights_count_in_the_fusion() -> None:
+    """Two routes that disagree: the heavier one decides."""
+    routes = [Fixed("one", [2.0, 1.0]), Fixed("two", [1.0, 2.0])]
+    for weights, first in (((2.0, 1.0), "a"), ((1.0, 2.0), "b")):
+        assert stage(piped(routes, weights=weights), "fuse").kept[0].id == first
+
+
+def test_lists_are_taken_as_well_as_tuples() -> None:
+    """As they come out of a YAML file."""
+    assert Settings.model_validate({"routes": ["bm25"], "weights": [2.0]}).routes == ("bm25",)
 
 
 REAL = """

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from rankwork.diagnosis.anchoring import Anchored, anchored
 from rankwork.inputs.documents import Collection
 from rankwork.inputs.knowledge_base import knowledge_base
-from rankwork.inputs.knowledge_base_answers import System as Name
-from rankwork.inputs.knowledge_base_answers import answered
+from rankwork.inputs.knowledge_base.answers import System as Name
+from rankwork.inputs.knowledge_base.answers import answered
 from rankwork.retrieval.chunking import chunked
 from rankwork.retrieval.pipeline import Pipeline
 from rankwork.retrieval.settings import Settings
@@ -42,10 +42,8 @@ class System:
         """The same, and how the evidence was found on the chunks; stale cases are not in the collection."""
         whole = knowledge_base() if whole is None else whole
         cut = chunked(whole, size=self.size, overlap=self.overlap, unit="characters")
-        sources = {document.id: document.source or document.id for document in whole.documents}
-        chunks = tuple(replace(chunk, source=sources[chunk.id.rpartition("#")[0]]) for chunk in cut.documents)
-        found = anchored(whole.cases, chunks)
-        return replace(cut, documents=chunks, cases=found.cases), found
+        found = anchored(whole.cases, cut.documents)
+        return replace(cut, cases=found.cases), found
 
     def run(self, cases: Sequence[Case] | None = None, *, chunks: Collection | None = None) -> list[Trace]:
         """The traces of cases that are anchored on its chunks (None: all), each with its labelled answer.

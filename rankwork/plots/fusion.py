@@ -2,9 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from rankwork.plots.canvas import CONTRACT, EXPECTED, TEXT, bar, canvas, legend
-
 from rankwork.errors import ContractError
+from rankwork.plots.canvas import CONTRACT, EXPECTED, TEXT, bar, canvas, legend
 from rankwork.retrieval.fusion_intervals import FusedInterval, FusionIntervals
 from rankwork.retrieval.tie_rule import Flips
 
@@ -23,18 +22,18 @@ def fused_scores(found: FusionIntervals, *, most: int = 20) -> "Figure":
     figure, axes = canvas(height=1.5 + 0.32 * max(len(shown), 2))
     for place, document in enumerate(shown):
         bar(axes, place, document.low, document.high, document.expected, document.contract)
-        said = {"xycoords": ("axes fraction", "data"), "va": "center", "fontsize": 11}
-        axes.annotate(_said(document), (1.01, place), color=_COLOURS[document.status], **said)
+        colour = _COLOURS[document.status]
+        axes.annotate(
+            _said(document), (1.01, place), xycoords=("axes fraction", "data"), va="center", fontsize=11, color=colour
+        )
     if len(shown) > found.k:
         axes.axhline(found.k - 0.5, color=TEXT, linewidth=1, linestyle="--")
     axes.set_yticks(range(len(shown)), [str(document.id) for document in shown])
     axes.set_ylim(max(len(shown), 2) - 0.4, -0.6)
     axes.margins(x=0.06)
     left_out = len(found.documents) - len(shown)
-    axes.set_xlabel(
-        f"fused score over all orders of the routes' ties; dashed: cut at k = {found.k}"
-        + (f"; {left_out} more not shown" if left_out else "")
-    )
+    cut = f"dashed: the cut at k = {found.k}" + (f"; {left_out} more documents not shown" if left_out else "")
+    axes.set_xlabel(f"fused score over all orders of the routes' ties\n{cut}")
     legend(axes, "id_asc")
     return figure
 

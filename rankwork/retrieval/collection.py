@@ -34,8 +34,7 @@ def docstrings(*, queries: int | None = None, libraries: Sequence[str] = LIBRARI
     InputError for a number of queries out of range and for a library that is not installed or offers no docstring.
     """
     whole = _docstrings(tuple(libraries), seed)
-    cases = _drawn(whole.cases, queries, seed)
-    return whole if len(cases) == len(whole.cases) else replace(whole, cases=cases)
+    return whole if queries is None else replace(whole, cases=drawn(whole.cases, queries, seed))
 
 
 def judgements(cases: Iterable[Case]) -> Judgements:
@@ -57,6 +56,18 @@ def split_of(cluster: str, seed: int) -> Split:
     ['dev', 'holdout', 'dev', 'holdout']
     """
     return "dev" if _draw(seed, "split", cluster) % 2 == 0 else "holdout"
+
+
+def drawn(cases: Sequence[Case], number: int, seed: int) -> tuple[Case, ...]:
+    """So many of the cases, drawn by the digest of seed and ID, in order of ID; InputError for a number out of range.
+
+    >>> [case.id for case in drawn([Case(id=name, query="?") for name in "abcd"], 2, seed=0)]
+    ['b', 'd']
+    """
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= len(cases):
+        raise InputError(f"queries must be an integer between 1 and {len(cases)}, got {number!r}")
+    chosen = sorted(cases, key=lambda case: _draw(seed, "query", case.id))[:number]
+    return tuple(sorted(chosen, key=lambda case: case.id))
 
 
 @lru_cache(maxsize=4)
@@ -140,16 +151,6 @@ def _clusters(queries: Iterable[tuple[str, str]]) -> dict[str, str]:
     for case, text in queries:
         groups[plain(text).casefold()].append(case)
     return {case: min(group) for group in groups.values() for case in group}
-
-
-def _drawn(cases: tuple[Case, ...], queries: int | None, seed: int) -> tuple[Case, ...]:
-    """So many of the cases, drawn by the digest of seed and ID, in their order."""
-    if queries is None:
-        return cases
-    if isinstance(queries, bool) or not isinstance(queries, int) or not 1 <= queries <= len(cases):
-        raise InputError(f"queries must be an integer between 1 and {len(cases)}, got {queries!r}")
-    drawn = sorted(cases, key=lambda case: _draw(seed, "query", case.id))[:queries]
-    return tuple(sorted(drawn, key=lambda case: case.id))
 
 
 def _draw(seed: int, purpose: str, name: str) -> int:

@@ -19,7 +19,9 @@ from rankwork.retrieval.versions import package_version
 class Encoder(Protocol):
     """What turns texts into vectors of one dimension; a text that it knows nothing of may have a vector of zeros."""
 
-    version: str
+    @property
+    def version(self) -> str:
+        """What it is, for the snapshot."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.floating]:
         """One row for each text."""
@@ -109,6 +111,11 @@ class Dense:
     def without_vector(self) -> int:
         """How many texts have no direction, so that the route can never return them."""
         return int((~self.has_vector).sum())
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the vectors in bytes, as they are held here; the encoder is left out."""
+        return self._vectors.nbytes
 
     def scores(self, query: str) -> NDArray[Any]:
         """The score of every text; an empty array where the query has no vector."""

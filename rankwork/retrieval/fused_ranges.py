@@ -12,6 +12,7 @@ from typing import Any
 from rankwork.contract.reference import Id, candidates, checked_ids
 from rankwork.contract.ties import Range, recall_range, relevant_ids
 from rankwork.errors import ContractError
+from rankwork.retrieval.fusion_bounds import most_passing
 from rankwork.retrieval.fusion_extremes import most_selected
 from rankwork.retrieval.fusion_intervals import CASES, FusionIntervals, Members, checked_cut
 from rankwork.retrieval.open_orders import OpenOrders
@@ -51,6 +52,21 @@ class FusedRanges:
     inherited: Inherited
     intervals: FusionIntervals
 
+    def reciprocal_rank(self, relevant: Iterable[Id]) -> tuple[float, float]:
+        """RR@k lies between these two over all orders of the routes' ties: bounds that need not be attained.
+
+        `relevant` are the documents that the ranges were asked for; one that is never in the list adds nothing.
+
+        >>> found = fused_ranges({"bm25": {"a": 2.0, "b": 1.0, "c": 1.0}, "dense": ["a", "c", "b"]}, ["c"], k=3)
+        >>> found.reciprocal_rank(["c"])
+        (0.3333333333333333, 0.5)
+        """
+        reachable = self.intervals.orders.numbers
+        ranks = [self.intervals.ranks(identifier) for identifier in relevant if identifier in reachable]
+        worst = [found.worst for found in ranks if found.worst is not None and found.worst <= self.k]
+        best = [found.best for found in ranks if found.best <= self.k]
+        return (1 / min(worst) if worst else 0.0, 1 / min(best) if best else 0.0)
+
     @property
     def reason(self) -> str | None:
         """Why recall is undefined, if it is."""
@@ -65,6 +81,7 @@ def fused_ranges(
     c: Any = 60,
     weights: Weights | None = None,
     depth: int | None = None,
+    cut: Collection[str] | None = None,
     allow_disjoint: bool = False,
     cases: int = CASES,
 ) -> FusedRanges:
@@ -83,7 +100,7 @@ def fused_ranges(
     """
     routes = read_routes(rankings, allow_disjoint=allow_disjoint)
     rule = Rule.of([route.name for route in routes], c=c, weights=weights, depth=depth)
-    return ranges_of(OpenOrders.of(routes, rule), relevant, checked_cut(k), cases=cases)
+    return ranges_of(OpenOrders.of(routes, rule, cut), relevant, checked_cut(k), cases=cases)
 
 
 def ranges_of(orders: OpenOrders, relevant: Iterable[Id], k: int, *, cases: int = CASES) -> FusedRanges:
@@ -127,20 +144,21 @@ def _tried(members: Members, wanted: Collection[int], total: int) -> Inherited:
 
 
 def _bounds(orders: OpenOrders, members: Members, wanted: Collection[int], k: int) -> tuple[int, int]:
-    """The fewest and the most hits that statuses allow."""
-    certain = [number for number, status in members.status.items() if status == "certain"]
-    open_still = [number for number, status in members.status.items() if status in ("possible", "undecided")]
-    hits = sum(number in wanted for number in certain)
-    open_hits = sum(number in wanted for number in open_still)
-    always = sum(orders.returned_always(number) for number in range(len(orders.ids)))
-    filled = 0 if orders.cut else min(k, always) - len(certain)  # unseen documents may take the places of a cut list
-    least = max(0, filled - (len(open_still) - open_hits))
-    return hits + least, hits + min(open_hits, k - len(certain))
+    """The fewest and the most hits that statuses allow, and the places above a total that the k-th always reaches."""
+    reached = sorted(orders.lows, reverse=True)[k - 1] - 1 if len(orders.ids) >= k else 0
+    possible = [number for number, status in members.status.items() if status != "excluded"]
+    others = [number for number in possible if number not in wanted]
+    certain = [number for number in possible if members.status[number] == "certain"]
+    certain_hits = sum(number in wanted for number in certain)
+    most_others = most_passing(orders, others, reached, unseen=True)
+    most_hits = most_passing(orders, [number for number in possible if number in wanted], reached, unseen=False)
+    filled = min(k, sum(orders.returned_always(number) for number in range(len(orders.ids))))
+    return max(certain_hits, filled - most_others), min(certain_hits + k - len(certain), most_hits)
 
 
 def _attained(orders: OpenOrders, wanted: Collection[int], k: int) -> tuple[int, int]:
     """The fewest and the most hits that orders were found for; fewest by selecting what is not relevant."""
-    others = [number for number in range(len(orders.ids)) if number not in wanted]
+    others = frozenset(range(len(orders.ids))).difference(wanted)
     by_contract = sum(identifier in {orders.ids[n] for n in wanted} for identifier in orders.fused.top(k))
     most = max(by_contract, most_selected(orders, wanted, k).wanted)
     least = min(by_contract, most_selected(orders, others, k, unseen_wanted=True).unwanted)

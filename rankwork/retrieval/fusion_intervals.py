@@ -6,7 +6,7 @@ counting rivals (see `fusion_bounds`). *Possible* ones come with an order that s
 shown is *undecided*. Ties of the fused score itself are resolved by ID here: they are the final stage's own.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -54,6 +54,17 @@ class FusedInterval:
         return self.high - self.low
 
 
+@dataclass(frozen=True)
+class RankBounds:
+    """No order of the routes' ties ranks the document before `best` or after `worst`.
+
+    They are bounds and need not be attained. `worst` is None where some order leaves the document out of the list.
+    """
+
+    best: int
+    worst: int | None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class FusionIntervals:
     """All documents that some order can bring into the fused list, in the contract's order, then by ID."""
@@ -67,9 +78,7 @@ class FusionIntervals:
         return f"FusionIntervals(k = {self.k}: {counts})"
 
     def __getitem__(self, identifier: Id) -> FusedInterval:
-        if identifier not in self.orders.numbers:
-            raise ContractError(f"no order brings a document {identifier!r} into the fused list")
-        return _document(self.orders, self.orders.numbers[identifier], self.members, self._scores)
+        return _document(self.orders, self.orders.number_of(identifier), self.members, self._scores)
 
     @property
     def fused(self) -> Fused:
@@ -116,6 +125,17 @@ class FusionIntervals:
         """Possible and undecided documents: what the routes' ties leave open at the cut."""
         return self.by_status("possible") + self.by_status("undecided")
 
+    def ranks(self, identifier: Id) -> RankBounds:
+        """Between which ranks of the fused list the routes' ties let a document stand.
+
+        >>> found = fused_intervals({"bm25": {"a": 2.0, "b": 1.0, "c": 1.0}, "dense": ["a", "c", "b"]}, k=2)
+        >>> found.ranks("a"), found.ranks("b")
+        (RankBounds(best=1, worst=1), RankBounds(best=2, worst=3))
+        """
+        number = self.orders.number_of(identifier)
+        worst = most_above(self.orders, number) + 1 if self.orders.returned_always(number) else None
+        return RankBounds(least_above(self.orders, number) + 1, worst)
+
     def to_pandas(self) -> "pd.DataFrame":
         """One row a document."""
         import pandas as pd
@@ -134,6 +154,7 @@ def fused_intervals(
     c: Any = 60,
     weights: Weights | None = None,
     depth: int | None = None,
+    cut: Collection[str] | None = None,
     allow_disjoint: bool = False,
     cases: int = CASES,
 ) -> FusionIntervals:
@@ -143,10 +164,12 @@ def fused_intervals(
 
     With a `depth`, a list of exactly so many documents is taken as cut: its last group may go on out of sight, so its
     documents, and those that the route does not show, get from 0 to what the group's first place is worth. Shorter
-    lists are taken as complete, and of longer ones the ties across the depth are seen. Where at most `cases`
-    arrangements of the open documents exist, and no list was cut, all are tried.
+    lists are taken as complete, and of longer ones the ties across the depth are seen. Where each route has a length of
+    its own, `cut` names those that were cut, in place of that rule. Where at most `cases` arrangements of the open
+    documents exist, and no list was cut, all are tried.
 
-    Edges: k is at least 1; a k beyond the list selects whatever is returned. ContractError as for `rrf`.
+    Edges: k is at least 1; a k beyond the list selects whatever is returned. ContractError as for `rrf`, and for a name
+    in `cut` that no route has.
 
     >>> routes = {"bm25": {"a": 2.0, "b": 1.0, "c": 1.0}, "dense": ["a", "c", "b"]}
     >>> found = fused_intervals(routes, k=2)
@@ -157,7 +180,7 @@ def fused_intervals(
     """
     routes = read_routes(rankings, allow_disjoint=allow_disjoint)
     rule = Rule.of([route.name for route in routes], c=c, weights=weights, depth=depth)
-    return intervals(OpenOrders.of(routes, rule), checked_cut(k), cases=cases)
+    return intervals(OpenOrders.of(routes, rule, cut), checked_cut(k), cases=cases)
 
 
 def checked_cut(k: Any) -> int:
@@ -187,7 +210,8 @@ class Members:
     @classmethod
     def of(cls, orders: OpenOrders, k: int, cases: int) -> "Members":
         """Counted first; of what that leaves open all cases are tried, or an order is sought for each document."""
-        counted = {number: _counted(orders, number, k) for number in range(len(orders.ids))}
+        top = set(orders.fused.top(k))
+        counted = {number: _counted(orders, number, k, name in top) for number, name in enumerate(orders.ids)}
         undecided = frozenset(number for number, found in counted.items() if found == "undecided")
         if undecided and not orders.cut and count_cases(orders, undecided) <= cases:
             return cls._tried(orders, k, counted, undecided)
@@ -223,14 +247,14 @@ class Members:
         return None if tried is None else Fraction(tried.times_selected(number), tried.cases)
 
 
-def _counted(orders: OpenOrders, number: int, k: int) -> str:
-    """The status of a document as far as counting its rivals tells; the bounds are asked where they can decide."""
+def _counted(orders: OpenOrders, number: int, k: int, selected: bool) -> str:
+    """The status of a document as far as counting its rivals tells; whom the contract selects, nothing excludes."""
     low, high = orders.lows[number], orders.highs[number]
-    if orders.lows_above(low) < k and orders.returned_always(number) and most_above(orders, number) < k:
-        return "certain"
-    if orders.lows_above(high) >= k or (orders.highs_above(high) >= k and least_above(orders, number) >= k):
-        return "excluded"
-    return "undecided"
+    if selected:
+        unbeaten = orders.lows_above(low) < k and orders.returned_always(number)
+        return "certain" if unbeaten and most_above(orders, number) < k else "undecided"
+    beaten = orders.lows_above(high) >= k or (orders.highs_above(high) >= k and least_above(orders, number) >= k)
+    return "excluded" if beaten else "undecided"
 
 
 def _document(orders: OpenOrders, number: int, members: Members, scores: Mapping[Id, float]) -> FusedInterval:

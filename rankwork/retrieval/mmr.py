@@ -5,7 +5,7 @@ Summaries", SIGIR 1998. They leave ties open; here the lowest ID wins, in exact 
 the redundancy of all picks after it, so the end of a list can hang on a tie at its start.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankwork.contract.reference import Candidate, Id, Rows, candidates, checked_k
 from rankwork.errors import ContractError
+from rankwork.retrieval.fusion import Fused
 from rankwork.retrieval.rank_values import as_written
 
 if TYPE_CHECKING:
@@ -117,6 +118,39 @@ def mmr(rows: Rows, similarity: ArrayLike, k: int, *, balance: Any = 0.5) -> Div
         picks.append(task.pick(best, chosen))
         chosen.append(best[0])
     return Diversified(tuple(picks))
+
+
+def diversify(
+    fused: Fused, vectors: Mapping[Any, ArrayLike], k: int, *, window: int | None = None, balance: Any = 0.5
+) -> Diversified:
+    """MMR over the first `window` documents of a fused list (None: all); alike are they by the cosine of their vectors.
+
+    Relevance is the fused score over that of the first document, so that it lies in 0..1 as a cosine does. A vector of
+    zeros is like nothing. Edges and errors as for `mmr`; ContractError, too, for a document without a vector, and for
+    vectors of different length.
+
+    >>> from rankwork.retrieval.fusion import rrf
+    >>> fused = rrf([["a", "b", "c"], ["b", "a"]])
+    >>> diversify(fused, {"a": [1, 0], "b": [1, 0], "c": [0, 1]}, 2).ids
+    ('a', 'c')
+    """
+    head = fused.top(len(fused) if window is None else window)
+    for identifier in head:
+        if identifier not in vectors:
+            raise ContractError(f"there is no vector for document {identifier!r}")
+    relevance = {identifier: score / fused.scores[0] for identifier, score in zip(head, fused.scores, strict=False)}
+    return mmr(
+        relevance, _cosines([np.asarray(vectors[identifier], np.float64) for identifier in head]), k, balance=balance
+    )
+
+
+def _cosines(vectors: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """The cosine of each pair; equal vectors give the same bits, since every pair is added up alike."""
+    if len({vector.shape for vector in vectors}) > 1:
+        raise ContractError(f"vectors must have one length, got {sorted({vector.shape for vector in vectors})}")
+    lengths = [float(np.sqrt((vector * vector).sum())) or 1.0 for vector in vectors]
+    unit = [vector / length for vector, length in zip(vectors, lengths, strict=True)]
+    return np.array([[float((one * other).sum()) for other in unit] for one in unit])
 
 
 def mmr_outcomes(

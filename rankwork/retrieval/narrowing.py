@@ -70,6 +70,11 @@ class Vectors:
         self._scale = 127 / max(float(np.abs(rows).max(initial=0.0)), 1 / GRID)
         self._rows = self._quantised(rows)
 
+    @property
+    def nbytes(self) -> int:
+        """The size in bytes as they are held here, which is not what they would take in their type."""
+        return self._rows.nbytes
+
     def scores(self, query: Floats) -> NDArray[np.floating] | NDArray[np.int32]:
         """One score for each vector; ContractError for a query of another dimension."""
         if query.shape != self._rows.shape[1:]:

@@ -8,7 +8,7 @@ document's place by ID is added. So "above" is one comparison, and holds the fin
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -83,11 +83,14 @@ class OpenOrders:
     factor: int
 
     @classmethod
-    def of(cls, routes: Sequence[Route], rule: Rule) -> "OpenOrders":
+    def of(cls, routes: Sequence[Route], rule: Rule, cut: Collection[str] | None = None) -> "OpenOrders":
         """The orders of the routes that take part; documents that no order can bring into the list are left out.
 
-        ContractError where the values of the ranks have no common denominator of a bearable length.
+        `cut` names the routes whose lists were cut; None: those that hold exactly as many documents as the rule's
+        depth. ContractError for a name that no route has, and where the values of the ranks have no common denominator
+        of a bearable length.
         """
+        hidden = _cut_routes(routes, rule.depth, cut)
         values = rule.values(max(map(len, routes), default=0))
         if not all(isinstance(table[-1], int) for table in values.tables if table):
             raise ContractError(
@@ -97,11 +100,11 @@ class OpenOrders:
         taking_part = [
             (route, table) for route, table, weight in zip(routes, values.tables, rule.weights, strict=True) if weight
         ]
-        ids = tuple(sorted(_reachable([route for route, _ in taking_part], rule.depth)))
+        ids = tuple(sorted(_reachable([route for route, _ in taking_part], rule.depth, hidden)))
         factor = len(ids) + 2
         numbers = {identifier: number for number, identifier in enumerate(ids)}
         orders = tuple(
-            _route_orders(route, [factor * int(value) for value in table], rule.depth, numbers)
+            _route_orders(route, [factor * int(value) for value in table], rule.depth, numbers, route.name in hidden)
             for route, table in taking_part
         )
         return cls(ids, orders, fuse(routes, rule), rule, factor)
@@ -110,6 +113,12 @@ class OpenOrders:
     def numbers(self) -> dict[Id, int]:
         """The number of each document."""
         return {identifier: number for number, identifier in enumerate(self.ids)}
+
+    def number_of(self, identifier: Id) -> int:
+        """The number of a document. ContractError for one that no order brings into the list."""
+        if identifier not in self.numbers:
+            raise ContractError(f"no order brings a document {identifier!r} into the fused list")
+        return self.numbers[identifier]
 
     def by_id(self, number: int) -> int:
         """What is added to a document's total: more for a lower ID, and never as much as the least value."""
@@ -151,14 +160,22 @@ class OpenOrders:
         return any(r.low(number) for r in self.routes)
 
 
-def is_cut(route: Route, depth: int | None) -> bool:
-    """Whether a list is taken as cut: a depth is declared, and the list holds exactly so many."""
-    return depth is not None and len(route) == depth
+def _cut_routes(routes: Sequence[Route], depth: int | None, cut: Collection[str] | None) -> frozenset[str]:
+    """The routes whose last group goes on out of sight, and begins among the documents that are read."""
+    names = [route.name for route in routes]
+    if isinstance(cut, str) or not set(cut or ()) <= set(names):
+        raise ContractError(f"cut must name some of the routes {', '.join(names)}, got {cut!r}")
+    was_cut = {route.name for route in routes if len(route) == depth} if cut is None else set(cut)
+    return frozenset(
+        route.name
+        for route in routes
+        if route.name in was_cut and len(route) and (depth is None or route.starts[-2] < depth)
+    )
 
 
-def _reachable(routes: Sequence[Route], depth: int | None) -> set[Id]:
+def _reachable(routes: Sequence[Route], depth: int | None, cut: Collection[str]) -> set[Id]:
     """The documents that some order brings among those that are read."""
-    if any(is_cut(route, depth) for route in routes):
+    if any(route.name in cut for route in routes):
         return set().union(*(route.members for route in routes))
     return set(chain.from_iterable(chain.from_iterable(_read_groups(route, depth) for route in routes)))
 
@@ -169,8 +186,9 @@ def _read_groups(route: Route, depth: int | None) -> Iterator[tuple[Id, ...]]:
     return (group for _, group in takewhile(lambda each: depth is None or each[0] < depth, started))
 
 
-def _route_orders(route: Route, table: Sequence[int], depth: int | None, numbers: dict[Id, int]) -> RouteOrders:
-    cut = is_cut(route, depth)
+def _route_orders(
+    route: Route, table: Sequence[int], depth: int | None, numbers: dict[Id, int], cut: bool
+) -> RouteOrders:
     reading = len(route) if depth is None else depth
     blocks: list[Block] = []
     fixed: dict[int, int] = {}

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwork.errors import ContractError
+
 
 @dataclass(frozen=True)
 class Ranked:
@@ -18,10 +20,13 @@ class Ranked:
         return Ranked(self.names[:number], self.scores[:number])
 
     def scored(self, scores: NDArray[np.float64]) -> "Ranked":
-        """The same IDs by other scores, one for each in its place.
+        """The same IDs by other scores, one for each in its place; ContractError for other numbers of finite scores.
 
         >>> Ranked(["b", "a"], [2.0, 1.0]).scored(np.array([3.0, 3.0])).names
         ['a', 'b']
         """
+        if scores.shape != (len(self.names),) or not np.isfinite(scores).all():
+            wanted = f"one finite score for each of {len(self.names)} candidates"
+            raise ContractError(f"a reranker must give {wanted}, got {scores.tolist()}")
         rows = sorted(zip(scores.tolist(), self.names, strict=True), key=lambda row: (-row[0], row[1]))
         return Ranked([name for _, name in rows], [score for score, _ in rows])

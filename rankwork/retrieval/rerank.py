@@ -70,7 +70,9 @@ class Learned:
         labels = np.concatenate([relevant for _, relevant in looked_at]) if looked_at else np.zeros(0, np.bool_)
         if labels.all() or not labels.any():
             found = f"{int(labels.sum())} of {len(labels)} candidates of the dev cases are relevant"
-            raise ContractError(f"a reranker cannot be learned: {found}")
+            raise ContractError(
+                f"a reranker cannot be learned: {found}; add cases whose evidence is found, or use none"
+            )
         features = np.concatenate([rows for rows, _ in looked_at])
         with one_thread():
             scaler = StandardScaler().fit(features)

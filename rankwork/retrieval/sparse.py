@@ -5,7 +5,6 @@ ascending), because the order of its own selection follows the order of arrival.
 """
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,8 @@ class BM25:
             raise ContractError(f"k1 must be at least 0 and b between 0 and 1, got k1={k1!r}, b={b!r}")
         self.k1, self.b = k1, b
         self.size = len(texts)
-        self._words = words(texts)
+        held = words(texts)
+        self._index: Any = _index(held, k1, b) if any(held) else None
 
     @property
     def version(self) -> str:
@@ -43,24 +43,29 @@ class BM25:
 
     def scores(self, query: str) -> NDArray[np.float32]:
         """The score of every text, 0 for one that shares no word with the query."""
-        if not any(self._words):
-            return np.zeros(self.size, np.float32)
-        known = [word for word in words([query])[0] if word in self._index.vocab_dict]
+        asked = [] if self._index is None else words([query])[0]
+        known = [word for word in asked if word in self._index.vocab_dict]
         if not known:
             return np.zeros(self.size, np.float32)
         return np.asarray(self._index.get_scores(known), np.float32)
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the index in bytes, its dictionary of words left out."""
+        arrays = {} if self._index is None else self._index.scores
+        return sum(array.nbytes for array in arrays.values() if isinstance(array, np.ndarray))
 
     def answers(self, scores: NDArray[Any]) -> NDArray[np.bool_]:
         """Which texts the route returns at all: those that share a word with the query."""
         return np.asarray(scores > 0)
 
-    @cached_property
-    def _index(self) -> Any:
-        from bm25s import BM25 as Index
 
-        index = Index(method="lucene", k1=self.k1, b=self.b, dtype="float32", backend="numpy")
-        index.index(self._words, show_progress=False)
-        return index
+def _index(held: list[list[str]], k1: float, b: float) -> Any:
+    from bm25s import BM25 as Index
+
+    index = Index(method="lucene", k1=k1, b=b, dtype="float32", backend="numpy")
+    index.index(held, show_progress=False)
+    return index
 
 
 def words(texts: Sequence[str]) -> list[list[str]]:
