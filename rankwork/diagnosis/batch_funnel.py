@@ -11,12 +11,14 @@ from rankwork.diagnosis.comparability import Frame
 from rankwork.diagnosis.corpus import Corpus
 from rankwork.diagnosis.facts import AnswerFacts
 from rankwork.diagnosis.followed import Followed, FollowedStage
+from rankwork.diagnosis.fused_ranks import FusedRanks, fused_ranks
 from rankwork.diagnosis.gold import Gold
-from rankwork.diagnosis.inherited import FusedRanks, Inherited, Upstream, after, bounds, fused_ranks
+from rankwork.diagnosis.inherited import Inherited, bounds
 from rankwork.diagnosis.stage_coverage import coverage_values
 from rankwork.diagnosis.stage_measures import StageValues, stage_values
 from rankwork.diagnosis.trace_columns import Bools, Floats, Ints, TraceColumns
 from rankwork.diagnosis.tracking import StageColumns, Track, stages_of, track
+from rankwork.diagnosis.upstream import Upstream, after
 from rankwork.protocol import Protocol
 from rankwork.trace import Identity
 
