@@ -55,6 +55,14 @@ def test_the_table_of_losses_adds_up() -> None:
     assert list(whole["share"]) == list(whole["lost"] / whole["entered"])
 
 
+def test_a_slice_says_how_much_arrives_and_where_most_is_lost() -> None:
+    line = next(line for line in str(found()).splitlines() if line.startswith("slice multi-hop: "))
+    table = found().losses.to_pandas().query("slice == 'multi-hop'").sort_values("lost")
+    entered = table[table["step"] == "retrieve"]["entered"].iloc[0]
+    assert f": {entered - table['lost'].sum()} of {entered} pieces of gold arrive; most are lost at" in line
+    assert line.endswith(f"{table['reason'].iloc[-1]} {table['lost'].iloc[-1]}")
+
+
 def invoked(*arguments: str | Path) -> tuple[int, str]:
     result = CliRunner().invoke(commands, ["funnel", *map(str, arguments)], standalone_mode=False)
     if result.exception:

@@ -21,7 +21,8 @@ def text_of(funnel: "Funnel", *, sentences: int = SENTENCES) -> str:
     """All of it; at most so many `sentences` for each row of the matrix."""
     cut = "its own cut" if funnel.k is None else f"the first {funnel.k}"
     head = f"protocol {funnel.protocol.name}; {len(funnel.frames)} traces; each stage at {cut}"
-    parts = [[head], stage_lines(funnel), loss_lines(funnel), list(diagnosis_lines(funnel, sentences))]
+    parts = [[head], stage_lines(funnel), loss_lines(funnel), slice_lines(funnel)]
+    parts.append(list(diagnosis_lines(funnel, sentences)))
     return "\n".join("\n".join(part) for part in [*parts, note_lines(funnel)] if part)
 
 
@@ -42,6 +43,19 @@ def loss_lines(funnel: "Funnel") -> list[str]:
             lines.append(
                 f"{step}: {losses.survived(step)} of {entered} pieces of gold handed on" + f"; {why}" * bool(why)
             )
+    return lines
+
+
+def slice_lines(funnel: "Funnel") -> list[str]:
+    """A line for each slice: how much of its gold arrives, and where most of the rest is lost, for which reason."""
+    losses, lines = funnel.losses, []
+    for name in funnel.table.slices[1:]:
+        entered = sum(count for (where, _), count in losses.rows.items() if where == name)
+        lost = {(step, why): count for (where, step, why), count in losses.lost.items() if where == name}
+        if entered:
+            line = f"slice {name}: {entered - sum(lost.values())} of {entered} pieces of gold arrive"
+            worst = max(lost, key=lambda key: (lost[key], key), default=None)
+            lines.append(f"{line}; most are lost at {worst[0]}, {worst[1]} {lost[worst]}" if worst else line)
     return lines
 
 
