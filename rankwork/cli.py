@@ -517,6 +517,104 @@ def audit(
 
 
 @commands.command()
+@click.argument("cases", type=click.Path(path_type=Path))
+@click.argument("traces", type=click.Path(path_type=Path))
+@click.option(
+    "--verdicts", type=click.Path(path_type=Path), help="A judge's labels of the claims, item CASE RUN CLAIM."
+)
+@click.option("--unlabelled", type=click.Choice(["refuse", "bound"]), default="refuse", show_default=True)
+@click.option("--compound", type=click.Choice(["parts", "whole"]), default="parts", show_default=True)
+@click.option(
+    "--partial", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="Worth of partial support."
+)
+@_as_json
+def answers(
+    cases: Path,
+    traces: Path,
+    verdicts: Path | None,
+    unlabelled: Any,
+    compound: Any,
+    partial: float,
+    as_json: bool,
+) -> int:
+    """Score the answers in TRACES against CASES from their labels: claims, citations, refusals. No model is called.
+
+    Each run has a report of its own. Claims without a label are refused, or bound the scores. Files are JSON lines,
+    plain or gzip, or parquet.
+    """
+    from rankwork.diagnosis.answer_report import reports_by_run
+    from rankwork.diagnosis.citations import CitationRules
+    from rankwork.diagnosis.generation import Rules
+    from rankwork.diagnosis.labelling import labelled
+    from rankwork.inputs.traces import read_cases, read_traces
+    from rankwork.inputs.verdicts import read_verdicts
+
+    given = list(read_traces(traces))
+    found = reports_by_run(
+        read_cases(cases),
+        given if verdicts is None else labelled(given, read_verdicts(verdicts)),
+        rules=Rules(unlabelled=unlabelled, compound=compound),
+        citation_rules=CitationRules(partial=partial, compound=compound),
+    )
+    if as_json:
+        _print_json({run: report.to_json() for run, report in found.items()})
+    else:
+        click.echo("\n\n".join(f"run {run or '(no name)'}\n{report}" for run, report in found.items()))
+    return 0
+
+
+@commands.command()
+@click.argument("verdicts", type=click.Path(path_type=Path))
+@click.argument("people", required=False, type=click.Path(path_type=Path))
+@click.option("--scale", "values", metavar="A,B,...", help="From lowest to highest (default: the values that occur).")
+@click.option("--level", type=click.Choice(["nominal", "ordinal", "interval"]), default="ordinal", show_default=True)
+@click.option("--weights", type=click.Choice(["none", "linear", "quadratic"]), default="quadratic", show_default=True)
+@click.option("--across", multiple=True, metavar="PART", help="Compare judges that differ in it; may be repeated.")
+@click.option("--margin", type=float, metavar="X", help="Verdicts with a margin below X go to a person.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the resamples.")
+@click.option("--min-kappa", type=float, metavar="X", help="Exit with 1 if a lower limit of kappa is below X.")
+@_as_json
+def judge(
+    verdicts: Path,
+    people: Path | None,
+    values: str | None,
+    level: Any,
+    weights: Any,
+    across: tuple[str, ...],
+    margin: float | None,
+    seed: int,
+    min_kappa: float | None,
+    as_json: bool,
+) -> int:
+    """See how far the judges of VERDICTS agree: with PEOPLE, among themselves, and with what they said before.
+
+    Files are JSON lines, CSV with a header, or TREC judgements, plain or gzip. Judges that differ in a part of their
+    key (model, prompt, rubric, version, field_order) are compared among themselves only --across it.
+    """
+    from rankwork.diagnosis.judge_report import judge_report
+    from rankwork.inputs.verdicts import Scale, read_verdicts
+
+    if min_kappa is not None and people is None:
+        raise click.UsageError("--min-kappa is about the agreement with PEOPLE: name their file")
+    found = judge_report(
+        read_verdicts(verdicts),
+        None if people is None else read_verdicts(people),
+        scale=None if values is None else Scale.parse(values, level),
+        level=level,
+        weights=None if weights == "none" else weights,
+        across=across,
+        margin=margin,
+        seed=seed,
+    )
+    if as_json:
+        _print_json(found.to_json())
+    else:
+        click.echo(str(found))
+    least = found.least_kappa
+    return FOUND_WANTING if min_kappa is not None and (least is None or least < min_kappa) else 0
+
+
+@commands.command()
 @click.argument("run_file", metavar="RUN", type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="The file to write (default: standard output).")
 @click.option("--order", type=click.Choice(AUDIT_ORDERS[:4]), default="id_asc", show_default=True, help="Of ties.")

@@ -18,7 +18,11 @@ from rankwork.contract.reference import rank
 from rankwork.contract.ties import boundary, recall_range
 from rankwork.decision.near_duplicates import near_duplicate
 from rankwork.decision.quantiles import minimum, quantile
+from rankwork.diagnosis.alce import alce_scores
+from rankwork.diagnosis.citations import CitationRules, citation_scores
 from rankwork.diagnosis.funnel import funnel
+from rankwork.diagnosis.generation import Rules, answer_scores
+from rankwork.diagnosis.judges import kappa
 from rankwork.diagnosis.leaks import upper_bound
 from rankwork.engines import engine
 from rankwork.engines.layers import agreement, contract, layers
@@ -27,6 +31,7 @@ from rankwork.engines.settings import cast
 from rankwork.engines.shrink import Case, small_cases
 from rankwork.errors import InputError
 from rankwork.inputs import toy
+from rankwork.inputs.verdicts import Scale
 from rankwork.measures.auditing import audit
 from rankwork.measures.means import Mean
 from rankwork.measures.names import parse
@@ -37,7 +42,7 @@ from rankwork.retrieval.fusion_intervals import fused_intervals
 from rankwork.retrieval.routes import Several
 from rankwork.statistics import minimum_values
 from rankwork.trace import Case as Question
-from rankwork.trace import Evidence, Requirement, Trace
+from rankwork.trace import Citation, Claim, Evidence, Label, Requirement, Trace
 
 NOT_ANSWERED, RIGHT, WRONG = "not answered yet", "right", "not right yet"
 
@@ -240,6 +245,32 @@ def _could_have_kept_the_gold(answer: Any) -> bool:
     return (recall.observed, recall.own_max, recall.own_unknown) == (0, 1, 0)
 
 
+def _ends_with_one_verdict_failed(answer: tuple[Any, Any]) -> bool:
+    labels: tuple[Label | None, ...] = ("supported", "supported", "contradicted", None)
+    claims = tuple(Claim(id=str(place), label=label) for place, label in enumerate(labels))
+    rules = Rules(unlabelled="bound")
+    share = answer_scores(Question(id="q", query=""), Trace(case="q", claims=claims), rules=rules).faithfulness
+    least, most = answer
+    return _same_number(least, share.min) and _same_number(most, share.max)
+
+
+def _agreeing_by_chance(answer: tuple[Iterable[int], Iterable[int]]) -> bool:
+    first, second = (np.array([int(value) for value in row], np.int64) for row in answer)
+    if len(first) != 10 or len(second) != 10 or not {*first.tolist(), *second.tolist()} <= {0, 1}:
+        raise TypeError("no two lists of ten")
+    found = kappa(first, second, Scale((0, 1))).value
+    return int((first == second).sum()) >= 9 and found is not None and found <= 0
+
+
+def _perfect_by_alce_alone(answer: tuple[Iterable[tuple[str, str, Any]], Iterable[str]]) -> bool:
+    rows, known = answer
+    citations = tuple(Citation(id=source, claim=claim, supports=supports) for source, claim, supports in rows)
+    case, claims = Question(id="q", query=""), (Claim(id="1"), Claim(id="2"))
+    trace, rules = Trace(case="q", claims=claims, citations=citations), CitationRules(known=set(known))
+    ours, theirs = citation_scores(case, trace, rules=rules), alce_scores(case, trace, rules=rules)
+    return theirs.precision.value == 1 and ours.precision.value is not None and ours.precision.value < 1
+
+
 def _values_for_p999(answer: Any) -> bool:
     return _same_number(answer, minimum_values(0.999))
 
@@ -310,6 +341,9 @@ EXERCISES: Mapping[str, Exercise] = {
     "07.1": Exercise("a number of traces", _traces_for_one_in_two_hundred),
     "07.2": Exercise("(case, trace)", _lost_in_fusion_without_reasons),
     "07.3": Exercise("a Stage of rankwork.trace", _could_have_kept_the_gold),
+    "08.1": Exercise("a pair, such as (0.25, 0.5)", _ends_with_one_verdict_failed),
+    "08.2": Exercise("two lists of ten, each 0 or 1", _agreeing_by_chance),
+    "08.3": Exercise("(citations, IDs), such as ([('a', '1', 'full')], ['a'])", _perfect_by_alce_alone),
     "10.1": Exercise("a number of values", _values_for_p999),
     "10.2": Exercise("(values, stopped), such as ([12.0, 30.0], 1)", _told_only_without_the_stopped),
     "10.3": Exercise("a pair of texts, such as ('Who may sign?', 'How do I sign?')", _two_questions_apart),

@@ -105,6 +105,12 @@ SOLUTIONS: dict[str, list[Any]] = {
     "07.2": [(FOLLOWED, fused_away())],
     # "g" ties with the last that was kept.
     "07.3": [tied_at_the_cut(1.0)],
+    # The failed verdict can be a third supported claim of four, or not.
+    "08.1": [(0.5, 0.75), (Fraction(1, 2), Fraction(3, 4))],
+    # Where one judge always says the same, chance explains all of the agreement; two lone ones that miss do worse.
+    "08.2": [([0] * 10, [0] * 9 + [1]), ([1] * 10, [1, 0] + [1] * 8)],
+    # The invented source takes its whole statement out of the denominator.
+    "08.3": [([("a", "1", "full"), ("x", "2", "full")], ["a"]), ([("a", "1", "full"), ("x", "2", "no")], {"a"})],
     # .999 to the power of n falls below .05.
     "10.1": [2995],
     # One of twenty: the 20th of 21 is the slowest that ended, and of 22 the 21st was stopped.
@@ -158,6 +164,13 @@ MISTAKES: dict[str, list[Any]] = {
         (FOLLOWED, Trace(case="q", stages=fused_away().stages[:1])),
     ],
     "07.3": [tied_at_the_cut(0.5), tied_at_the_cut(1.0, drop_reason="quota")],
+    "08.1": [(0.5, 1), (2 / 3, 2 / 3)],
+    "08.2": [([0] * 10, [0] * 10), ([0] * 9 + [1], [0] * 9 + [1]), ([0] * 10, [0] * 8 + [1, 1])],
+    "08.3": [
+        ([("a", "1", "full"), ("b", "2", "full")], ["a", "b"]),
+        ([("a", "1", "full"), ("b", "2", "no")], ["a", "b"]),
+        ([], ["a"]),
+    ],
     "10.1": [2994, 299, 1000],
     "10.2": [([1.0] * 20, 1), ([1.0] * 10, 10), ([1.0] * 20, 0)],
     "10.3": [
@@ -193,6 +206,9 @@ MISSHAPEN: dict[str, list[Any]] = {
     "07.1": ["many"],
     "07.2": [FOLLOWED, (1, 2)],
     "07.3": ["a stage"],
+    "08.1": [0.5],
+    "08.2": [([0] * 9, [0] * 9), ([0] * 10, [2] * 10), 9],
+    "08.3": [[("a", "1", "full")], ([("a", "3", "full")], ["a"]), ([("a", "1", "yes")], ["a"])],
     "10.1": ["many"],
     "10.2": [[1.0], ([1.0] * 20, 1.5), (["a"], 1)],
     "10.3": ["a pair", ("one", 2)],
