@@ -1,15 +1,15 @@
 """A funnel for the terminal: the table of stages, the losses, and what is to be looked at, a sentence each."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import Any
+from typing import Protocol as Shape
 
-from rankwork.diagnosis.losses import ALL, STEPS
-from rankwork.diagnosis.matrix import LOOK_AT, ROWS
-from rankwork.diagnosis.stage_table import StageMean
-
-if TYPE_CHECKING:
-    from rankwork.diagnosis.funnel import Funnel
+from rankwork.diagnosis.leaks import Leaks
+from rankwork.diagnosis.losses import ALL, STEPS, Losses
+from rankwork.diagnosis.matrix import LOOK_AT, ROWS, Diagnosis
+from rankwork.diagnosis.stage_table import StageMean, StageTable
+from rankwork.protocol import Protocol
 
 SENTENCES = 10
 _SHOWN = ("Success", "R", "P", "P(returned)", "RR", "AP", "nDCG", "EvidenceCoverage", "EvidenceComplete")
@@ -17,7 +17,33 @@ _HEAD = ("stage", "measure", "traces", "observed", "own range", "inherited range
 _NO_DEFECT = ("reached", "filtered_rightly")
 
 
-def text_of(funnel: "Funnel", *, sentences: int = SENTENCES) -> str:
+class Shown(Shape):
+    """What of a funnel is shown: the attributes of `rankwork.diagnosis.funnel.Funnel`."""
+
+    @property
+    def protocol(self) -> Protocol: ...  # noqa: D102
+    @property
+    def k(self) -> int | None: ...  # noqa: D102
+    @property
+    def frames(self) -> Mapping[str, Any]: ...  # noqa: D102
+    @property
+    def table(self) -> StageTable: ...  # noqa: D102
+    @property
+    def losses(self) -> Losses: ...  # noqa: D102
+    @property
+    def leaks(self) -> Leaks: ...  # noqa: D102
+    @property
+    def answers(self) -> tuple[Diagnosis, ...]: ...  # noqa: D102
+    @property
+    def missing(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def stale(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def notes(self) -> tuple[str, ...]: ...  # noqa: D102
+    def diagnoses(self, *rows: str) -> Iterator[Diagnosis]: ...  # noqa: D102
+
+
+def text_of(funnel: Shown, *, sentences: int = SENTENCES) -> str:
     """All of it; at most so many `sentences` for each row of the matrix."""
     cut = "its own cut" if funnel.k is None else f"the first {funnel.k}"
     head = f"protocol {funnel.protocol.name}; {len(funnel.frames)} traces; each stage at {cut}"
@@ -26,13 +52,13 @@ def text_of(funnel: "Funnel", *, sentences: int = SENTENCES) -> str:
     return "\n".join("\n".join(part) for part in [*parts, note_lines(funnel)] if part)
 
 
-def stage_lines(funnel: "Funnel") -> list[str]:
+def stage_lines(funnel: Shown) -> list[str]:
     """A line for each stage and measure: observed, its own tie range, and the range it inherited."""
     rows = [_row(mean) for stage in funnel.table.stages for name in _SHOWN for mean in [funnel.table.mean(stage, name)]]
     return aligned([_HEAD, *rows])
 
 
-def loss_lines(funnel: "Funnel") -> list[str]:
+def loss_lines(funnel: Shown) -> list[str]:
     """A line for each step: how much gold entered it, how much was handed on, and why the rest was not."""
     losses, lines = funnel.losses, []
     for step in STEPS:
@@ -46,7 +72,7 @@ def loss_lines(funnel: "Funnel") -> list[str]:
     return lines
 
 
-def slice_lines(funnel: "Funnel") -> list[str]:
+def slice_lines(funnel: Shown) -> list[str]:
     """A line for each slice: how much of its gold arrives, and where most of the rest is lost, for which reason."""
     losses, lines = funnel.losses, []
     for name in funnel.table.slices[1:]:
@@ -59,7 +85,7 @@ def slice_lines(funnel: "Funnel") -> list[str]:
     return lines
 
 
-def diagnosis_lines(funnel: "Funnel", most: int) -> Iterator[str]:
+def diagnosis_lines(funnel: Shown, most: int) -> Iterator[str]:
     """For each row of the matrix that holds for some gold: how often, what to look at, and the first sentences."""
     for row in ROWS:
         count = funnel.losses.rows[ALL, row]
@@ -71,7 +97,7 @@ def diagnosis_lines(funnel: "Funnel", most: int) -> Iterator[str]:
         yield f"{found.row}: {found.sentence}"
 
 
-def note_lines(funnel: "Funnel") -> list[str]:
+def note_lines(funnel: Shown) -> list[str]:
     """What was left out, what else must be known, and the leaks."""
     lines = list(funnel.notes)
     for names, why in ((funnel.missing, "cases without a trace"), (funnel.stale, "cases whose gold does not hold")):
