@@ -25,7 +25,7 @@ from rankwork.trace import Case, Evidence, Identity, Item, Requirement, Stage, T
 from tests import brute
 from tests.staged import drawn
 
-CASES, TRACES = drawn(200, seed=4)
+CASES, TRACES = drawn(120, seed=4)
 WHOLE = 100
 BY_RANK = {"below_route_k", "tie_cut", "fusion_cut", "rerank_cut", "unknown", None}
 
@@ -110,8 +110,8 @@ def test_observed_numbers_and_own_ranges_are_those_of_an_enumeration(k: int | No
             assert (own.outer_min[row], own.outer_max[row]) == (0, 1)
         elif math.prod(math.factorial(len(group)) for group in brute.groups(rows)) <= 2_000:
             known += compared(own, row, brute.spread(rows, oracle), cut=cut)
-    assert seen > 3_000
-    assert known > 1_500
+    assert seen > 1_800
+    assert known > 900
 
 
 def defined(name: str, case: Case, stage: Stage, here: dict[str, int]) -> bool:
@@ -396,6 +396,7 @@ NEEDS = (Requirement(any_of=(Evidence(id="a"),)),)
             "the run mixes snapshots: data is '1' for case 'q' and '2' for case 'r'",
         ),
         ([], "there are no traces"),
+        ([{"case": "q", "protocol": "nope"}], "trace of case 'q': protocol must be one of .*, got 'nope'"),
     ],
 )
 def test_traces_that_do_not_belong_together_are_refused(traces: list[dict[str, Any]], message: str) -> None:
@@ -430,6 +431,31 @@ def test_evidence_is_followed_through_a_change_of_its_id() -> None:
     assert found.table.mean("context", "R").observed == 1
     assert list(found.evidence.loc[0, ["retrieve", "context"]]) == [1, 1]
     assert np.isnan(found.table.mean("context", "R").own_min or np.nan)
+
+
+def test_a_parent_holds_all_of_its_chunks() -> None:
+    """The second chunk was left out because its parent is there already: it is there, too."""
+    needs = tuple(Requirement(any_of=(Evidence(id=d),)) for d in ("a", "b"))
+    items = (Item(id="a", rank=1, score=2.0), Item(id="b", rank=2, score=1.0), Item(id="c", rank=3, score=0.5))
+    route = Stage(kind="retrieve", requested=3, returned=3, items=items)
+    kept = (Item(id="doc", previous_id="a", rank=1), Item(id="c", rank=2))
+    for reason, stand_in, arrives in (
+        ("parent_replaced", "doc", True),
+        (None, "doc", True),
+        ("near_duplicate", "c", False),
+    ):
+        left_out = Item(id="b", kept=False, drop_reason=reason)  # type: ignore[arg-type]
+        parameters = {"stand_in": {"b": stand_in}}
+        context = Stage(kind="context", returned=2, items=(*kept, left_out), parameters=parameters)
+        found = funnel([Case(id="q", query="?", requires=needs)], [Trace(case="q", stages=(route, context))])
+        assert (found.diagnosis("q", "b").row == "reached") is arrives
+        assert found.table.mean("context", COVERAGE).observed == (1 if arrives else 0.5)
+        assert found.table.mean("context", "R").observed == (1 if arrives else 0.5)
+
+
+def test_a_trace_without_any_stage_is_unknown() -> None:
+    found = funnel([Case(id="q", query="?", requires=NEEDS)], [Trace(case="q")])
+    assert [each.sentence for each in found.diagnoses()] == ["gold a: the trace holds no stage"]
 
 
 def test_a_source_in_two_revisions_is_reported() -> None:

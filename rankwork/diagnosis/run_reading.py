@@ -18,7 +18,7 @@ from rankwork.diagnosis.matrix import Diagnosis, diagnose, diagnose_answer
 from rankwork.diagnosis.mixed_revisions import MixedRevision, mixed_revisions
 from rankwork.diagnosis.stage_table import StageTable, members_of
 from rankwork.diagnosis.trace_columns import TraceColumns
-from rankwork.errors import InputError
+from rankwork.errors import ContractError, InputError
 from rankwork.protocol import Protocol
 from rankwork.trace import Case, Identity
 
@@ -85,7 +85,7 @@ class RunReading:
         self.run = run
         check_asked(frame, self.cases[frame.case])
         if self.protocol is None:
-            self.protocol = Protocol.named(frame.protocol)
+            self.protocol = _protocol(frame)
         if frame.protocol != self.protocol.name:
             both = f"{self.protocol.name!r} and {frame.protocol!r}"
             raise InputError(f"the traces are scored by two protocols, {both} (case {frame.case!r})")
@@ -126,3 +126,10 @@ class RunReading:
             found = diagnose_answer(Facts(case, "", (), answer=answer))
             if found:
                 self.answers.append(found)
+
+
+def _protocol(frame: Frame) -> Protocol:
+    try:
+        return Protocol.named(frame.protocol)
+    except ContractError as error:
+        raise InputError(f"trace of case {frame.case!r}: {error}") from error
