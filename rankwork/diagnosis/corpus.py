@@ -1,12 +1,14 @@
 """Where a collection holds a piece of evidence, and for whom: the facts that a trace alone cannot show."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from rankwork.diagnosis.facts import Place
 from rankwork.inputs.documents import Collection, Document
 from rankwork.trace import Evidence, Identity
+
+PASSAGE = 10  # words that two texts hardly share by chance
 
 
 class Corpus:
@@ -18,6 +20,7 @@ class Corpus:
         for document in collection.documents:
             self._of_source[document.source].append(document)
         self._closed: dict[Identity, frozenset[str]] = {}
+        self._passages: dict[Identity, dict[tuple[str, ...], str]] = {}
 
     def place(self, evidence: Evidence, identity: Identity, time: datetime | None) -> Place:
         """Where the evidence is: under its ID, or its source under other IDs or in other revisions."""
@@ -39,6 +42,28 @@ class Corpus:
             documents = self.collection.documents
             self._closed[identity] = frozenset(d.id for d in documents if not d.is_open_to(identity))
         return self._closed[identity]
+
+    def closed_passages(self, identity: Identity) -> dict[tuple[str, ...], str]:
+        """Each sequence of `PASSAGE` words that only documents closed to this identity hold, with one of them."""
+        if identity not in self._passages:
+            closed = self.closed_to(identity)
+            found = {passage: d.id for d in self.collection.documents if d.id in closed for passage in passages(d.text)}
+            if found:
+                for document in self.collection.documents:
+                    for passage in passages(document.text) if document.id not in closed else ():
+                        found.pop(passage, None)
+            self._passages[identity] = found
+        return self._passages[identity]
+
+
+def passages(text: str) -> Iterator[tuple[str, ...]]:
+    """Every sequence of `PASSAGE` words of a text, in lower case.
+
+    >>> len(list(passages("Leave is thirty days for all who work here full time, and more for some.")))
+    6
+    """
+    words = text.lower().split()
+    return (tuple(words[start : start + PASSAGE]) for start in range(len(words) - PASSAGE + 1))
 
 
 def _overlapping(evidence: Evidence, documents: Iterable[Document]) -> tuple[str, ...]:
