@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from functools import cached_property
 
 from rankwork.diagnosis.facts import Place
 from rankwork.inputs.documents import Collection, Document
@@ -20,7 +21,6 @@ class Corpus:
         for document in collection.documents:
             self._of_source[document.source].append(document)
         self._closed: dict[Identity, frozenset[str]] = {}
-        self._passages: dict[Identity, dict[tuple[str, ...], str]] = {}
 
     def place(self, evidence: Evidence, identity: Identity, time: datetime | None) -> Place:
         """Where the evidence is: under its ID, or its source under other IDs or in other revisions."""
@@ -43,17 +43,18 @@ class Corpus:
             self._closed[identity] = frozenset(d.id for d in documents if not d.is_open_to(identity))
         return self._closed[identity]
 
-    def closed_passages(self, identity: Identity) -> dict[tuple[str, ...], str]:
-        """Each sequence of `PASSAGE` words that only documents closed to this identity hold, with one of them."""
-        if identity not in self._passages:
-            closed = self.closed_to(identity)
-            found = {passage: d.id for d in self.collection.documents if d.id in closed for passage in passages(d.text)}
-            if found:
-                for document in self.collection.documents:
-                    for passage in passages(document.text) if document.id not in closed else ():
-                        found.pop(passage, None)
-            self._passages[identity] = found
-        return self._passages[identity]
+    @cached_property
+    def restricted_passages(self) -> dict[tuple[str, ...], frozenset[str]]:
+        """Each sequence of `PASSAGE` words that no document for everyone holds, with the documents that hold it."""
+        documents = self.collection.documents
+        found: dict[tuple[str, ...], set[str]] = defaultdict(set)
+        for document in documents:
+            for passage in passages(document.text) if document.tenant or document.roles else ():
+                found[passage].add(document.id)
+        for document in documents if found else ():
+            for passage in () if document.tenant or document.roles else passages(document.text):
+                found.pop(passage, None)
+        return {passage: frozenset(holders) for passage, holders in found.items()}
 
 
 def passages(text: str) -> Iterator[tuple[str, ...]]:

@@ -118,14 +118,14 @@ class Rule:
 
     identity: Identity
     closed: frozenset[str] = frozenset()
-    passages: Mapping[tuple[str, ...], str] = field(default_factory=dict)
+    passages: Mapping[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, identity: Identity, corpus: Corpus | None) -> "Rule":
         """The rule for an identity."""
         if corpus is None or not corpus.closed_to(identity):
             return cls(identity)
-        return cls(identity, corpus.closed_to(identity), corpus.closed_passages(identity))
+        return cls(identity, corpus.closed_to(identity), corpus.restricted_passages)
 
     def why(self, identifier: str, *, tenant: str | None = None, denied: bool = False) -> str | None:
         """Why a document must not be there; None where it may."""
@@ -134,6 +134,11 @@ class Rule:
         if tenant and tenant != self.identity.tenant:
             return f"it belongs to tenant {tenant!r}"
         return "access was denied, and it was kept" if denied else None
+
+    def held_by_closed_alone(self, text: str) -> list[str]:
+        """The documents that hold a passage of this text which nothing that is open holds; one for each passage."""
+        holders = (self.passages.get(passage, frozenset()) for passage in passages(text))
+        return sorted({min(held) for held in holders if held and held <= self.closed})
 
 
 def leaks_of(trace: Trace, rule: Rule) -> Iterator[Leak]:
@@ -145,7 +150,7 @@ def leaks_of(trace: Trace, rule: Rule) -> Iterator[Leak]:
         if why:
             yield Leak(trace.case, layer, identifier, where, why)
     for where, text in _texts(trace) if rule.passages else ():
-        for identifier in dict.fromkeys(filter(None, map(rule.passages.get, passages(text)))):
+        for identifier in rule.held_by_closed_alone(text):
             yield Leak(trace.case, "trace", identifier, where, f"its text, {rule.why(identifier)}")
 
 
