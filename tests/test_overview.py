@@ -207,6 +207,7 @@ def test_the_counts_stand_by_experiment_with_the_engines_that_ran(report: dict[s
     assert "absent" not in table["again"]
     assert table["arrival"]["numpy.argsort stable"] == seen(report, "numpy.argsort stable", "arrival").text
     assert table["again"]["dies"] == "1 failed"
+    assert table["device"]["right"] == ""
 
 
 def test_what_may_depend_on_chance_is_not_kept_as_lasting(report: dict[str, Any]) -> None:

@@ -113,11 +113,11 @@ def _differ(distinct: Mapping[str, int]) -> dict[str, bool]:
 
 
 def by_experiment(seen: Iterable[Observation]) -> dict[str, dict[str, str]]:
-    """The counts of every engine that ran, by experiment and then by engine: the columns of a table."""
+    """The counts of every engine that ran, by experiment and then by engine; empty where there is no such condition."""
     table: dict[str, dict[str, str]] = {}
     for each in seen:
         if each.experiment != AGAIN or each.state != NOT_RUN:
-            table.setdefault(each.experiment, {})[each.engine] = each.text
+            table.setdefault(each.experiment, {})[each.engine] = "" if each.state == NONE else each.text
     return {experiment: {name: texts[name] for name in table[AGAIN]} for experiment, texts in table.items()}
 
 
