@@ -85,7 +85,7 @@ def _small_multiples(draw: Draw, settings: Sequence[Mapping[str, Any]], caption:
 
 def _draw(draw: Draw, axes: "Axes", chosen: Mapping[str, Any]) -> None:
     draw(axes, **chosen)
-    axes.set_title(", ".join(f"{name} = {value}" for name, value in chosen.items()), fontsize=9)
+    axes.set_title(", ".join(f"{name} = {value}" for name, value in chosen.items()), fontsize=9, loc="right")
 
 
 def _sliders(draw: Draw, choices: Choices, chosen: Mapping[str, Any], caption: str) -> Any:

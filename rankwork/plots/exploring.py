@@ -65,7 +65,7 @@ def engines(axes: "Axes", names: Sequence[str], rows: Sequence[Row], *, k: int, 
             elif document in right:
                 axes.plot(place, line, "x", markersize=8, color=TEXT)
     axes.set_xticks(range(len(coming)), [document for document, _ in coming])
-    axes.set_yticks(range(len(taken_by)), list(taken_by))
+    axes.set_yticks(range(len(taken_by)), list(taken_by), fontsize=9)
     axes.set_ylim(len(taken_by) - 0.4, -0.6)
     axes.set_xlim(-0.6, len(coming) - 0.4)
 

@@ -48,7 +48,7 @@ def _ratio_panel(axes: "Axes", records: Sequence[Mapping[str, Any]]) -> None:
     )
     axes.axhline(1, color=TEXT, linewidth=1)
     logarithmic(axes, ns)
-    axes.set_ylabel("ratio")
+    axes.set_ylabel("ratio to torch.topk", fontsize=11)
 
 
 def _median_at(records: Sequence[Mapping[str, Any]], n: int, key: str) -> float:
