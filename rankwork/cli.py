@@ -611,7 +611,7 @@ def lab(options: tuple[str, ...]) -> int:
     opened = (
         f"--ServerApp.root_dir={workbook(Path.cwd())}",
         "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb",
-        "--LabApp.news_url=",
+        f"--LabApp.app_settings_dir={Path(__file__).with_name('lab_settings')}",  # asks for no news, looks for no updates
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     )
     os.execv(sys.executable, [sys.executable, "-m", "jupyterlab", *opened, *options])
