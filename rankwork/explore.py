@@ -80,6 +80,7 @@ def _small_multiples(draw: Draw, settings: Sequence[Mapping[str, Any]], caption:
     for axes, chosen in zip(panels, settings, strict=True):
         _draw(draw, axes, chosen)
     figure.supxlabel(caption, fontsize=10)
+    figure.caption = caption  # type: ignore[attr-defined]
     return figure
 
 

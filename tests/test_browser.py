@@ -227,7 +227,7 @@ def test_a_report_and_the_index_ask_nobody_and_have_no_serious_barrier(
 
 @pytest.fixture(scope="module")
 def shown_record(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A record with all that a report can show: formulas, code, a figure, tables, long lines, values, what was not run."""
+    """A record with all that a report can show: a formula, code, a figure, tables, long lines, numbers."""
     from rankwork.evidence import runner
     from tests.workbooks import workbook
 
