@@ -208,32 +208,17 @@ def test_a_slider_moves_the_figure(lab: Lab, page: Any) -> None:
     assert elsewhere(page) == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1300, 390])
-def test_a_report_and_the_index_ask_nobody_and_have_no_serious_barrier(
-    shown_record: Path, page: Any, scheme: str, width: int
-) -> None:
-    from rankwork.evidence import index
-
-    page.emulate_media(color_scheme=scheme)
-    page.set_viewport_size({"width": width, "height": 1000})
-    overview = index.write(Store(shown_record.parent))
-    for shown in (shown_record / "report.html", overview):
-        page.goto(shown.as_uri())
-        assert barriers(page) == []
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, "nothing stands out of the page"
-    assert elsewhere(page) == []
-
-
 @pytest.fixture(scope="module")
-def shown_record(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A record with all that a report can show: a formula, code, a figure, tables, long lines, numbers."""
+def shown_records(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """A record with all that a report can show, and one of an execution that failed."""
     from rankwork.evidence import runner
     from tests.workbooks import workbook
 
     folder = tmp_path_factory.mktemp("shown")
-    request = runner.prepare(workbook(folder, SHOWN))
-    return runner.run([request], Store(folder / "evidence"))[0].path
+    store = Store(folder / "evidence")
+    books = [workbook(folder, SHOWN), workbook(folder, FAILING, name="01_failing")]
+    runner.run([runner.prepare(book) for book in books], store)
+    return store
 
 
 SHOWN = """\
@@ -249,6 +234,44 @@ display(pd.DataFrame({f"a long column name {n}": ["value " * 5] for n in range(2
 display(plots.boundary([("A", 2.0), ("B", 1.0), ("C", 1.0)], 2))
 print("a line without an end " * 30)
 print("the selection on CUDA: not run here, torch sees no CUDA device.")"""
+FAILING = """\
+import warnings
+warnings.warn("this comes out " * 20)
+1 / 0"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1300, 390])
+def test_the_reports_and_the_index_ask_nobody_and_have_no_serious_barrier(
+    shown_records: Store, page: Any, scheme: str, width: int
+) -> None:
+    from rankwork.evidence import index
+
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 1000})
+    reports = [folder / "report.html" for folder in shown_records.records()]
+    for shown in (*reports, index.write(shown_records)):
+        page.goto(shown.as_uri())
+        assert barriers(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, "nothing stands out of the page"
+    assert elsewhere(page) == []
+
+
+def test_on_paper_all_of_a_report_is_there_and_no_figure_is_cut(shown_records: Store, page: Any) -> None:
+    page.emulate_media(media="print", color_scheme="dark")
+    page.set_viewport_size({"width": 700, "height": 1000})
+    for folder in shown_records.records():
+        page.goto((folder / "report.html").as_uri())
+        cut = page.evaluate(CUT_OFF)
+        assert cut == []
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        assert page.evaluate(
+            "[...document.querySelectorAll('figure')].every(x => getComputedStyle(x).breakInside === 'avoid')"
+        )
+
+
+CUT_OFF = """() => [...document.querySelectorAll('pre, p, img')]
+  .filter(x => x.getBoundingClientRect().right > window.innerWidth + 1).map(x => x.outerHTML.slice(0, 200))"""
 
 
 def test_a_barrier_and_a_foreign_address_are_noticed(page: Any, tmp_path: Path) -> None:

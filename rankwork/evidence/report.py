@@ -63,6 +63,13 @@ _TEMPLATE = f"""\
 <pre>{{{{ output.text | ansi2html }}}}</pre>
 </div>
 {{%- endblock stream_stderr -%}}
+{{%- block error -%}}
+<div class="jp-RenderedText jp-OutputArea-output" data-mime-type="application/vnd.jupyter.stderr"
+{{{{ reachable("error") }}}}>
+<pre>{{%- for line in output.traceback %}}{{{{ line | ansi2html }}}}
+{{% endfor -%}}</pre>
+</div>
+{{%- endblock error -%}}
 """
 
 

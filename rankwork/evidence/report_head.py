@@ -78,7 +78,7 @@ def _items(lines: Iterable[str]) -> str:
 def _ranges(results: Mapping[str, Mapping[str, Any]]) -> str:
     """The table of recorded values with their ranges."""
     found = dict(list(summary.ranges(results).items())[:_HEADLINES])
-    head = "".join(f"<th scope='col'>{name}</th>" for name in ("", *_MEANS))
+    head = "<td></td>" + "".join(f"<th scope='col'>{name}</th>" for name in _MEANS)
     rows = "".join(
         f"<tr><th scope='row'>{escape(name)}</th>{''.join(f'<td>{escape(value)}</td>' for value in values)}</tr>"
         for name, values in found.items()

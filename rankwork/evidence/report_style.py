@@ -10,7 +10,10 @@ STYLE = """
   --jp-cell-prompt-not-active-opacity: 1; --jp-cell-prompt-opacity: 1; --jp-cell-prompt-width: 56px;
   --jp-cell-prompt-not-active-font-color: var(--rankwork-quiet); --jp-cell-inprompt-font-color: var(--rankwork-quiet);
   --jp-cell-outprompt-font-color: var(--rankwork-quiet); --jp-mirror-editor-comment-color: #3a6a6a;
-  --jp-mirror-editor-operator-color: #8a00cc; --jp-content-link-color: #0b57a4; }
+  --jp-mirror-editor-operator-color: #8a00cc; --jp-mirror-editor-number-color: #006a00;
+  --jp-content-link-color: #0b57a4; --jp-rendermime-error-background: transparent;
+  --rankwork-red: #a50f15; --rankwork-green: #00600f; --rankwork-yellow: #6b5200; --rankwork-blue: #0b57a4;
+  --rankwork-cyan: #00606c; --rankwork-magenta: #8a008a; }
 body.jp-Notebook { height: auto; overflow: visible; background: var(--jp-layout-color0); }
 main { max-width: 62rem; margin: 0 auto; padding: 0 .5rem 3rem; }
 main figure { margin: .5em 0 1em; }
@@ -20,9 +23,18 @@ main figcaption { font: 13px/1.45 var(--jp-content-font-family); color: var(--jp
 .jp-InputArea-prompt, .jp-OutputArea-prompt, .jp-InputPrompt, .jp-OutputPrompt { color: var(--rankwork-quiet);
   opacity: 1; font-size: 11px; }
 .jp-RenderedMarkdown th, .jp-RenderedMarkdown td { overflow-wrap: anywhere; }
-.jp-RenderedMarkdown a { text-decoration: underline; }
+main a { text-decoration: underline !important; }
 .jp-OutputArea-output { overflow-x: auto; }
-.jp-OutputArea-output pre { white-space: pre-wrap; word-break: normal; overflow-wrap: anywhere; }
+.jp-OutputArea-output pre { white-space: pre-wrap; word-break: normal; overflow-wrap: anywhere; overflow: visible; }
+.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.stderr"] { border-left: 4px solid var(--rankwork-bad);
+  padding-left: .6em; }
+pre span[style] { color: inherit !important; background: none !important; }
+pre [class*="ansi-red"] { color: var(--rankwork-red) !important; }
+pre [class*="ansi-green"] { color: var(--rankwork-green) !important; }
+pre [class*="ansi-yellow"] { color: var(--rankwork-yellow) !important; }
+pre [class*="ansi-blue"] { color: var(--rankwork-blue) !important; }
+pre [class*="ansi-cyan"] { color: var(--rankwork-cyan) !important; }
+pre [class*="ansi-magenta"] { color: var(--rankwork-magenta) !important; }
 .highlight pre, .jp-RenderedMarkdown pre { white-space: pre-wrap; overflow-wrap: anywhere; }
 .jp-RenderedHTMLCommon { padding-right: 0; }
 .rankwork-record { font: 15px/1.55 var(--jp-content-font-family); color: var(--jp-content-font-color1);
@@ -47,7 +59,9 @@ main figcaption { font: 13px/1.45 var(--jp-content-font-family); color: var(--jp
   main { padding: 0 .25rem 2rem; }
   .jp-OutputArea-output pre { white-space: pre; }
   .rankwork-record th, .rankwork-record td { padding-right: .6em; }
+  .rankwork-record tbody th { min-width: 0; }
   .rankwork-record .numbers { font-size: 13px; }
+  .rankwork-record .numbers th, .rankwork-record .numbers td { padding-right: .5em; }
 }
 @page { margin: 14mm; }
 @media print {
@@ -67,6 +81,8 @@ main figcaption { font: 13px/1.45 var(--jp-content-font-family); color: var(--jp
 STYLE_IN_THE_DARK = """
 :root { --rankwork-good: #9ecae1; --rankwork-bad: #fcae91; --rankwork-quiet: #b5b5b5;
   --jp-mirror-editor-comment-color: #7fb6b6; --jp-mirror-editor-operator-color: #d48cff;
-  --jp-content-link-color: #90c4f9; --jp-cell-editor-background: #1e1e1e; }
+  --jp-mirror-editor-number-color: #6fcf6f; --jp-content-link-color: #90c4f9; --jp-cell-editor-background: #1e1e1e;
+  --jp-rendermime-error-background: transparent; --rankwork-red: #fcae91; --rankwork-green: #8fd19e;
+  --rankwork-yellow: #e0c060; --rankwork-blue: #90c4f9; --rankwork-cyan: #7fd0d8; --rankwork-magenta: #e7a0e7; }
 main figure img { padding: 4px; border-radius: 4px; }
 """

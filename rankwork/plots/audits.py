@@ -53,9 +53,7 @@ def ranges(audit: Audit) -> "Figure":
 def queries(audit: Audit, measure: str, *, most: int = 40) -> "Figure":
     """The range of one measure for each query that has one, the widest first.
 
-    At most `most` of them are drawn.
-
-    ContractError for a measure that the audit does not have.
+    At most `most` of them are drawn. ContractError for a measure that the audit does not have.
     """
     result = audit.result(measure)
     widths = result.widths
