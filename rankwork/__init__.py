@@ -20,10 +20,13 @@ if TYPE_CHECKING:
     from rankwork.contract.topk import topk as topk
     from rankwork.evidence.recording import record as record
     from rankwork.measures.auditing import audit as audit
+    from rankwork.retrieval.fusion import Fused as Fused
+    from rankwork.retrieval.fusion import rrf as rrf
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "Fused": "rankwork.retrieval.fusion",
     "audit": "rankwork.measures.auditing",
     "boundary": "rankwork.contract.ties",
     "certify": "rankwork.contract.certificate",
@@ -32,9 +35,12 @@ _HOME = {
     "rank": "rankwork.contract.reference",
     "recall_range": "rankwork.contract.ties",
     "record": "rankwork.evidence.recording",
+    "rrf": "rankwork.retrieval.fusion",
     "topk": "rankwork.contract.topk",
 }
-__all__ = ["audit", "boundary", "certify", "compare", "merge", "rank", "recall_range", "record", "topk"]
+__all__ = [
+    "Fused", "audit", "boundary", "certify", "compare", "merge", "rank", "recall_range", "record", "rrf", "topk",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The command line: `rankwork run`, `list`, `show`, `verify`, `compare`, `audit`, `fix` and the others of `--help`.
+"""The command line: `rankwork run`, `list`, `verify`, `compare`, `audit`, `gate`, `fix` and the others of `--help`.
 
 Exit codes: 0 fine; 1 checked and found wanting; 2 bad input; 130 interrupted. Libraries are imported inside the
 commands, so that `rankwork --help` answers at once.
@@ -11,14 +11,15 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from rankwork import __version__
-from rankwork.errors import RankworkError
+from rankwork.errors import InputError, RankworkError
 
 if TYPE_CHECKING:
+    from rankwork.decision.pseudonyms import Texts
     from rankwork.evidence.alarm import Alarm
     from rankwork.evidence.diagnosis import Comparison
     from rankwork.evidence.runner import Finished
@@ -492,6 +493,104 @@ def audit(
 
 
 @commands.command()
+@click.argument("cases", type=click.Path(path_type=Path))
+@click.argument("traces", type=click.Path(path_type=Path))
+@click.option(
+    "--verdicts", type=click.Path(path_type=Path), help="A judge's labels of the claims, item CASE RUN CLAIM."
+)
+@click.option("--unlabelled", type=click.Choice(["refuse", "bound"]), default="refuse", show_default=True)
+@click.option("--compound", type=click.Choice(["parts", "whole"]), default="parts", show_default=True)
+@click.option(
+    "--partial", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="Worth of partial support."
+)
+@_as_json
+def answers(
+    cases: Path,
+    traces: Path,
+    verdicts: Path | None,
+    unlabelled: Any,
+    compound: Any,
+    partial: float,
+    as_json: bool,
+) -> int:
+    """Score the answers in TRACES against CASES from their labels: claims, citations, refusals. No model is called.
+
+    Each run has a report of its own. Claims without a label are refused, or bound the scores. Files are JSON lines,
+    plain or gzip, or parquet.
+    """
+    from rankwork.diagnosis.answer_report import reports_by_run
+    from rankwork.diagnosis.citations import CitationRules
+    from rankwork.diagnosis.generation import Rules
+    from rankwork.diagnosis.labelling import labelled
+    from rankwork.inputs.traces import read_cases, read_traces
+    from rankwork.inputs.verdicts import read_verdicts
+
+    given = list(read_traces(traces))
+    found = reports_by_run(
+        read_cases(cases),
+        given if verdicts is None else labelled(given, read_verdicts(verdicts)),
+        rules=Rules(unlabelled=unlabelled, compound=compound),
+        citation_rules=CitationRules(partial=partial, compound=compound),
+    )
+    if as_json:
+        _print_json({run: report.to_json() for run, report in found.items()})
+    else:
+        click.echo("\n\n".join(f"run {run or '(no name)'}\n{report}" for run, report in found.items()))
+    return 0
+
+
+@commands.command()
+@click.argument("verdicts", type=click.Path(path_type=Path))
+@click.argument("people", required=False, type=click.Path(path_type=Path))
+@click.option("--scale", "values", metavar="A,B,...", help="From lowest to highest (default: the values that occur).")
+@click.option("--level", type=click.Choice(["nominal", "ordinal", "interval"]), default="ordinal", show_default=True)
+@click.option("--weights", type=click.Choice(["none", "linear", "quadratic"]), default="quadratic", show_default=True)
+@click.option("--across", multiple=True, metavar="PART", help="Compare judges that differ in it; may be repeated.")
+@click.option("--margin", type=float, metavar="X", help="Verdicts with a margin below X go to a person.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the resamples.")
+@click.option("--min-kappa", type=float, metavar="X", help="Exit with 1 if a lower limit of kappa is below X.")
+@_as_json
+def judge(
+    verdicts: Path,
+    people: Path | None,
+    values: str | None,
+    level: Any,
+    weights: Any,
+    across: tuple[str, ...],
+    margin: float | None,
+    seed: int,
+    min_kappa: float | None,
+    as_json: bool,
+) -> int:
+    """See how far the judges of VERDICTS agree: with PEOPLE, among themselves, and with what they said before.
+
+    Files are JSON lines, CSV with a header, or TREC judgements, plain or gzip. Judges that differ in a part of their
+    key (model, prompt, rubric, version, field_order) are compared among themselves only --across it.
+    """
+    from rankwork.diagnosis.judge_report import judge_report
+    from rankwork.inputs.verdicts import Scale, read_verdicts
+
+    if min_kappa is not None and people is None:
+        raise click.UsageError("--min-kappa is about the agreement with PEOPLE: name their file")
+    found = judge_report(
+        read_verdicts(verdicts),
+        None if people is None else read_verdicts(people),
+        scale=None if values is None else Scale.parse(values, level),
+        level=level,
+        weights=None if weights == "none" else weights,
+        across=across,
+        margin=margin,
+        seed=seed,
+    )
+    if as_json:
+        _print_json(found.to_json())
+    else:
+        click.echo(str(found))
+    least = found.least_kappa
+    return FOUND_WANTING if min_kappa is not None and (least is None or least < min_kappa) else 0
+
+
+@commands.command()
 @click.argument("run_file", metavar="RUN", type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="The file to write (default: standard output).")
 @click.option("--order", type=click.Choice(AUDIT_ORDERS[:4]), default="id_asc", show_default=True, help="Of ties.")
@@ -509,6 +608,222 @@ def fix(run_file: Path, output: Path | None, order: str) -> int:
     else:
         write_run(run, output)
     return 0
+
+
+@commands.command()
+@click.argument("policy", type=click.Path(path_type=Path))
+@click.argument("baseline", type=click.Path(path_type=Path))
+@click.argument("candidate", type=click.Path(path_type=Path))
+@click.option("--cases", type=click.Path(path_type=Path), metavar="FILE", help="Cases (default: those of the policy).")
+@click.option("--candidate-cases", type=click.Path(path_type=Path), metavar="FILE", help="If its gold has other IDs.")
+@click.option("--format", "form", type=click.Choice(["table", "json", "html"]), default="table", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write to FILE; print the decision alone.")
+def gate(
+    policy: Path,
+    baseline: Path,
+    candidate: Path,
+    cases: Path | None,
+    candidate_cases: Path | None,
+    form: str,
+    as_json: bool,
+    out: Path | None,
+) -> int:
+    """Decide by POLICY whether CANDIDATE may replace BASELINE: release, hold or reject, with every reason.
+
+    BASELINE and CANDIDATE are traces (JSON lines or parquet), the JSON of `rankwork audit`, or CSV with the columns
+    query,measure,value. Exit code 0 is a release, 1 a hold or a reject, 2 bad input.
+    """
+    from rankwork.decision.gate import gate as decide
+    from rankwork.decision.page import told
+
+    found = decide(policy, baseline, candidate, cases=cases, candidate_cases=candidate_cases)
+    text = told(found, "json" if as_json else form)
+    if out is None:
+        click.echo(text)
+    else:
+        _write(out, text)
+        click.echo(found.headline)
+    return 0 if found else FOUND_WANTING
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}") from None
+
+
+@commands.command()
+@click.argument("traces", type=click.Path(path_type=Path))
+@click.option("--after", type=click.Path(path_type=Path), metavar="TRACES", help="Also what moved since this window.")
+@click.option(
+    "--budget",
+    "budgets",
+    type=(str, str, click.FloatRange(min=0)),
+    multiple=True,
+    metavar="STAGE QUANTILE MS",
+    help="Such as total P99 2000: exit with 1 unless it is shown to be kept; may be repeated.",
+)
+@_as_json
+def monitor(traces: Path, after: Path | None, budgets: tuple[tuple[str, str, float], ...], as_json: bool) -> int:
+    """Tell what a window of TRACES shows: stages, refusals, caches, costs, versions, hard events and proxies.
+
+    Exits with 1 for a hard event, and for a budget that is not shown to be kept.
+    """
+    from rankwork.decision import drift, monitoring, quantiles
+    from rankwork.inputs.traces import read_traces
+
+    found = monitoring.monitor(read_traces(traces))
+    moved = drift.drift(monitoring.monitor(read_traces(after)), found) if after else None
+    kept = [(stage, found.budget(stage, quantiles.parse(level), limit)) for stage, level, limit in budgets]
+    if as_json:
+        told = [{"stage": stage, **asdict(each)} for stage, each in kept]
+        _print_json(found.to_json() | {"budgets": told, "drift": moved and asdict(moved)})
+    else:
+        lines = [str(found), *(f"budget of {stage}: {each}" for stage, each in kept), *([str(moved)] if moved else [])]
+        click.echo("\n".join(lines))
+    fine = not found.hard.events and all(each.verdict == "within" for _, each in kept)
+    return 0 if fine else FOUND_WANTING
+
+
+@commands.command()
+@click.argument("traces", type=click.Path(path_type=Path))
+@click.argument("case")
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="The file to write.")
+@click.option("--cases", type=click.Path(path_type=Path), help="The cases that the traces are of.")
+@click.option("--run", "run_name", metavar="NAME", help="The run, where the file holds several.")
+@click.option(
+    "--texts",
+    type=click.Choice(["digest", "redacted", "plain"]),
+    default="digest",
+    show_default=True,
+    help="digest: under the key in RANKWORK_PRIVACY_KEY.",
+)
+@click.option("--hide-ids", is_flag=True, help="Keep the IDs of documents as digests too.")
+@click.option("--keep-tenants", is_flag=True, help="Keep the names of tenants.")
+@click.option("--word", "words", multiple=True, help="A name to redact; may be repeated.")
+def pack(
+    traces: Path,
+    case: str,
+    output: Path,
+    cases: Path | None,
+    run_name: str | None,
+    texts: "Texts",
+    hide_ids: bool,
+    keep_tenants: bool,
+    words: tuple[str, ...],
+) -> int:
+    """Write the trace of CASE in TRACES as one file that can be replayed; sealed where there is a key."""
+    from rankwork.decision import replay as packages
+    from rankwork.decision.pseudonyms import Privacy
+    from rankwork.evidence.tokens import if_any
+    from rankwork.inputs.traces import read_cases, read_traces
+
+    trace = packages.chosen(read_traces(traces), case, run_name)
+    known = {each.id: each for each in read_cases(cases)} if cases else {}
+    tokens = if_any()
+    privacy = Privacy(texts, tenants=not keep_tenants, ids=hide_ids)
+    package = packages.pack(trace, known.get(case), privacy=privacy, tokens=tokens, words=words)
+    packages.save(package, output, tokens=tokens)
+    click.echo(f"{output}: package {package.digest}{', sealed' if tokens else ''}")
+    return 0
+
+
+@commands.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@_as_json
+def replay(file: Path, as_json: bool) -> int:
+    """Look again at the failure in FILE: every stage, the path of the gold evidence, and what was answered.
+
+    A file that was changed is refused; its seal is checked where RANKWORK_PRIVACY_KEY holds the key.
+    """
+    from rankwork.decision.replay import load
+    from rankwork.decision.replayed import replayed
+    from rankwork.evidence.tokens import if_any
+
+    found = replayed(load(file, tokens=if_any()))
+    if as_json:
+        _print_json(found.to_json())
+    else:
+        click.echo(str(found))
+    return 0
+
+
+@commands.group()
+def regress() -> None:
+    """Keep reviewed failures as cases, and run them."""
+
+
+@regress.command(name="add")
+@click.argument("package", type=click.Path(path_type=Path))
+@click.option("--to", "target", type=click.Path(path_type=Path), required=True, help="The regression set.")
+@click.option("--by", required=True, metavar="WHO", help="Who reviewed the failure: a role or a team will do.")
+@click.option("--why", required=True, metavar="TEXT", help="Why it is a failure.")
+@click.option(
+    "--held-out",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    metavar="CASES",
+    help="Cases of which the holdout and blind ones must not be given away; may be repeated.",
+)
+@click.option("--no-held-out", is_flag=True, help="There are none.")
+@click.option("--expected", type=click.Choice(["answer", "refuse"]), help="What it should have done.")
+@click.option("--evidence", multiple=True, metavar="ID", help="What the answer needs; may be repeated.")
+@click.option("--query", metavar="TEXT", help="The question, where the package holds its digest.")
+@click.option("--tenant", help="The tenant to ask as, where the package hides it.")
+@_as_json
+def regress_add(
+    package: Path,
+    target: Path,
+    by: str,
+    why: str,
+    held_out: tuple[Path, ...],
+    no_held_out: bool,
+    expected: Literal["answer", "refuse"] | None,
+    evidence: tuple[str, ...],
+    query: str | None,
+    tenant: str | None,
+    as_json: bool,
+) -> int:
+    """Make the reviewed failure in PACKAGE a case of a regression set.
+
+    Near duplicates and held-out questions are refused.
+    """
+    from rankwork.decision import regressions
+    from rankwork.decision.replay import load
+    from rankwork.evidence.tokens import if_any
+    from rankwork.inputs.traces import read_cases
+
+    if bool(held_out) == no_held_out:
+        raise click.UsageError("name the held-out cases with --held-out CASES, or say --no-held-out")
+    tokens = if_any()
+    review = regressions.Review(by, why, expected, evidence, query, tenant)
+    hidden = [case for path in held_out for case in read_cases(path)]
+    case = regressions.add(load(package, tokens=tokens), target, review, held_out=hidden, tokens=tokens)
+    if as_json:
+        _print_json(case.model_dump(mode="json", exclude_defaults=True))
+    else:
+        click.echo(f"{target}: case {case.id} added; its review stands in {regressions.ledger(target).name}")
+    return 0
+
+
+@regress.command(name="run")
+@click.argument("cases", type=click.Path(path_type=Path))
+@click.argument("traces", type=click.Path(path_type=Path))
+@_as_json
+def regress_run(cases: Path, traces: Path, as_json: bool) -> int:
+    """Check the TRACES of one run against a regression set; exits with 1 unless every case passes."""
+    from rankwork.decision.regression_checks import check_all
+    from rankwork.inputs.traces import read_cases, read_traces
+
+    outcomes = check_all(read_cases(cases), read_traces(traces))
+    passed = sum(outcome.verdict == "pass" for outcome in outcomes)
+    if as_json:
+        _print_json([asdict(outcome) for outcome in outcomes])
+    else:
+        click.echo("\n".join([*map(str, outcomes), f"{passed} of {len(outcomes)} pass"]))
+    return 0 if passed == len(outcomes) else FOUND_WANTING
 
 
 @commands.command()
@@ -564,6 +879,31 @@ def _compare_engines(first: Path, second: Path, *, as_json: bool) -> int:
     else:
         click.echo(describe(comparison))
     return 0 if comparison["same_behaviour"] else FOUND_WANTING
+
+
+@commands.command(name="funnel")
+@click.argument("cases", type=click.Path(path_type=Path))
+@click.argument("traces", type=click.Path(path_type=Path))
+@click.option("-k", "k", type=click.IntRange(min=1), help="Cut every stage here (default: each at its own cut).")
+@click.option(
+    "--independent", is_flag=True, help="The reranker scores a document by itself and the query alone (cross-encoder)."
+)
+@click.option("--leaks", "leaks_only", is_flag=True, help="Print what was where it must not be, layer by layer.")
+@_as_json
+def funnel_command(cases: Path, traces: Path, k: int | None, independent: bool, leaks_only: bool, as_json: bool) -> int:
+    """Follow the gold evidence of CASES through the stages of TRACES, one run (JSON lines or parquet).
+
+    Prints each stage's measures with their ranges, where gold was lost, and why. Exit code 1 if a document was found
+    where its reader may not see it.
+    """
+    from rankwork.diagnosis.funnel import funnel
+
+    found = funnel(cases, traces, k=k, independent=independent)
+    if as_json:
+        _print_json(found.leaks.to_json() if leaks_only else found.to_json())
+    else:
+        click.echo("\n".join(found.leaks.lines) if leaks_only else str(found))
+    return FOUND_WANTING if found.leaks else 0
 
 
 @commands.command()

@@ -4,6 +4,7 @@ The right answers are computed here by the library, so that they cannot drift fr
 `tests/test_exercises.py`, where the tests run them.
 """
 
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import factorial, isclose, perm
@@ -15,6 +16,13 @@ from rankwork.contract.certificate import certify
 from rankwork.contract.checks import SIX, Ranker, Rows, run_checks
 from rankwork.contract.reference import rank
 from rankwork.contract.ties import boundary, recall_range
+from rankwork.decision.near_duplicates import near_duplicate
+from rankwork.decision.quantiles import minimum, quantile
+from rankwork.decision.verdicts import verdict
+from rankwork.diagnosis.alce import alce_scores
+from rankwork.diagnosis.citations import CitationRules, citation_scores
+from rankwork.diagnosis.generation import Rules, answer_scores
+from rankwork.diagnosis.judges import kappa
 from rankwork.engines import engine
 from rankwork.engines.layers import agreement, contract, layers
 from rankwork.engines.saved_scores import make
@@ -22,11 +30,18 @@ from rankwork.engines.settings import cast
 from rankwork.engines.shrink import Case, small_cases
 from rankwork.errors import InputError
 from rankwork.inputs import toy
+from rankwork.inputs.verdicts import Scale
 from rankwork.measures.auditing import audit
 from rankwork.measures.means import Mean
 from rankwork.measures.names import parse
 from rankwork.measures.origins import as_type, rounded
 from rankwork.rankings import Rankings
+from rankwork.retrieval.fusion import rrf
+from rankwork.retrieval.fusion_intervals import fused_intervals
+from rankwork.retrieval.routes import Several
+from rankwork.statistics import minimum_values
+from rankwork.trace import Case as Question
+from rankwork.trace import Citation, Claim, Label, Trace
 
 NOT_ANSWERED, RIGHT, WRONG = "not answered yet", "right", "not right yet"
 
@@ -193,6 +208,88 @@ def _opposite_by_descending_ids(answer: tuple[Any, Any]) -> bool:
     return len(run) == 1 and found["id_asc"].contract == 1 and found["id_desc"].contract == 0
 
 
+def _expected_of_four_tied(answer: Any) -> bool:
+    route = {"A": 3.0, "B": 2.0, **dict.fromkeys("CDEF", 1.0)}
+    return _same_number(answer, fused_intervals([route], 3, depth=5)["C"].expected)
+
+
+def _tie_that_the_fused_list_hides(answer: Several) -> bool:
+    """Of at least two routes; the fused list has no tie at all, and no document is first in every order."""
+    return rrf(answer).ties == () and fused_intervals(answer, 1).certain == () and len(answer) > 1
+
+
+def _ranks_that_float_sums_tell_apart(answer: tuple[Any, Any]) -> bool:
+    first, second = answer
+    possible = len(first) == len(second) == 3 and all(a != b for a, b in zip(first, second, strict=True))
+    sums = [sum(1 / (60 + rank) for rank in ranks) for ranks in answer]
+    return possible and sorted(first) == sorted(second) and sums[0] != sums[1]
+
+
+def _ends_with_one_verdict_failed(answer: tuple[Any, Any]) -> bool:
+    labels: tuple[Label | None, ...] = ("supported", "supported", "contradicted", None)
+    claims = tuple(Claim(id=str(place), label=label) for place, label in enumerate(labels))
+    rules = Rules(unlabelled="bound")
+    share = answer_scores(Question(id="q", query=""), Trace(case="q", claims=claims), rules=rules).faithfulness
+    least, most = answer
+    return _same_number(least, share.min) and _same_number(most, share.max)
+
+
+def _agreeing_by_chance(answer: tuple[Iterable[int], Iterable[int]]) -> bool:
+    first, second = (np.array([int(value) for value in row], np.int64) for row in answer)
+    if len(first) != 10 or len(second) != 10 or not {*first.tolist(), *second.tolist()} <= {0, 1}:
+        raise TypeError("no two lists of ten")
+    found = kappa(first, second, Scale((0, 1))).value
+    return int((first == second).sum()) >= 9 and found is not None and found <= 0
+
+
+def _perfect_by_alce_alone(answer: tuple[Iterable[tuple[str, str, Any]], Iterable[str]]) -> bool:
+    rows, known = answer
+    citations = tuple(Citation(id=source, claim=claim, supports=supports) for source, claim, supports in rows)
+    case, claims = Question(id="q", query=""), (Claim(id="1"), Claim(id="2"))
+    trace, rules = Trace(case="q", claims=claims, citations=citations), CitationRules(known=set(known))
+    ours, theirs = citation_scores(case, trace, rules=rules), alce_scores(case, trace, rules=rules)
+    return theirs.precision.value == 1 and ours.precision.value is not None and ours.precision.value < 1
+
+
+def _fewest_unchanged(answer: Any) -> bool:
+    """Whether so many queries without a change are equivalent within .02, and one fewer are not."""
+    if isinstance(answer, bool) or answer != int(answer):
+        raise TypeError("no number of queries")
+    words = [verdict([0.0] * n, alpha=0.05, margin=0.02).word for n in (int(answer) - 1, int(answer))]
+    return words == ["inconclusive", "equivalent"]
+
+
+def _better_by_query_alone(answer: tuple[Any, Any]) -> bool:
+    differences, clusters = answer
+    by_query = verdict(differences, alpha=0.05)
+    return by_query.word == "better" and verdict(differences, clusters=clusters, alpha=0.05).word != "better"
+
+
+def _better_by_ties_alone(answer: tuple[Any, Any, Any]) -> bool:
+    differences, lowest, highest = (np.asarray(part, float) for part in answer)
+    if not ((lowest <= differences) & (differences <= highest)).all():
+        raise ValueError("a difference lies outside of its minimum and maximum")
+    found = verdict(differences, alpha=0.05, lowest=lowest, highest=highest)
+    return found.word == "better" and found.tie_proof is False
+
+
+def _values_for_p999(answer: Any) -> bool:
+    return _same_number(answer, minimum_values(0.999))
+
+
+def _told_only_without_the_stopped(answer: tuple[Iterable[float], int]) -> bool:
+    """Whether P95 of those that ended can be told, and P95 of all lies among the stopped."""
+    values, stopped = list(answer[0]), operator.index(answer[1])
+    ended, every = quantile(values, 0.95), quantile(values, 0.95, stopped=stopped)
+    return ended.value is not None and every.n >= minimum(0.95) and every.value is None
+
+
+def _two_questions_apart(answer: tuple[str, str]) -> bool:
+    """Whether one set takes both, and neither is taken where the other is held out."""
+    one, other = (Question(id=name, query=text) for name, text in zip("ab", answer, strict=True))
+    return near_duplicate(one, [other]) is None and near_duplicate(one, [other], numbers_count=False) is not None
+
+
 def _lost_by_the_highest_index(answer: tuple[Any, int, int]) -> bool:
     """Whether blocks in the order (maximum descending, index descending) lose one of the top k."""
     scores, k, size = answer
@@ -240,6 +337,18 @@ EXERCISES: Mapping[str, Exercise] = {
     "05.1": Exercise("a pair, such as (0.25, 0.5)", _ends_of_one_pair_among_four),
     "05.2": Exercise(_A_NUMBER, _deviation_of_one_pair_among_four),
     "05.3": Exercise("(run, judgements), such as ({'q': {'a': 1.0}}, {'q': {'a': 1}})", _opposite_by_descending_ids),
+    "06.1": Exercise(_A_NUMBER, _expected_of_four_tied),
+    "06.2": Exercise("routes, such as {'bm25': {'a': 2.0}, 'dense': ['a']}", _tie_that_the_fused_list_hides),
+    "06.3": Exercise("two triples of ranks, such as ((1, 2, 3), (3, 1, 2))", _ranks_that_float_sums_tell_apart),
+    "08.1": Exercise("a pair, such as (0.25, 0.5)", _ends_with_one_verdict_failed),
+    "08.2": Exercise("two lists of ten, each 0 or 1", _agreeing_by_chance),
+    "08.3": Exercise("(citations, IDs), such as ([('a', '1', 'full')], ['a'])", _perfect_by_alce_alone),
+    "09.1": Exercise("a number of queries, such as 100", _fewest_unchanged),
+    "09.2": Exercise("(differences, clusters), such as ([0.5, -0.5], ['a', 'b'])", _better_by_query_alone),
+    "09.3": Exercise("(differences, lowest, highest), such as ([0.5], [0.0], [1.0])", _better_by_ties_alone),
+    "10.1": Exercise("a number of values", _values_for_p999),
+    "10.2": Exercise("(values, stopped), such as ([12.0, 30.0], 1)", _told_only_without_the_stopped),
+    "10.3": Exercise("a pair of texts, such as ('Who may sign?', 'How do I sign?')", _two_questions_apart),
     "11.1": Exercise("(scores, k, size), such as ([3, 1, 2], 1, 2)", _lost_by_the_highest_index),
     "11.2": Exercise("(scores, indices), such as ([3, 1, 2], [0, 2])", _breaks_only_tied),
     "11.3": Exercise("a number of scores", _block_of_a_million),

@@ -11,7 +11,7 @@ import rankwork
 
 PACKAGE = Path(rankwork.__file__).parent
 ORDER = (
-    "errors", "digest", "environment",
+    "errors", "digest", "evidence.tokens", "environment",
     "contract.reference", "contract.ties", "contract.identifiers", "contract.kernels", "contract.lemma",
     "contract.accelerator", "contract.topk", "contract.certificate", "contract.shards",
     "contract.comparison", "contract.tolerance", "contract",

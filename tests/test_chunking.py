@@ -41,7 +41,7 @@ def test_chunks_lie_where_they_say_and_cover_every_word(text: str, size: int, ov
 def test_a_chunk_keeps_readers_title_and_revision() -> None:
     part = chunked(notes(), size=3).documents[1]
     assert (part.id, part.source, part.revision, part.title) == ("a#2", "a", "7", "Letters")
-    assert (part.tenant, part.roles) == ("acme", {"hr"})
+    assert (part.tenant, part.roles) == ("acme", frozenset({"hr"}))
 
 
 def test_the_collection_says_how_it_was_cut() -> None:
@@ -75,6 +75,15 @@ def test_evidence_across_a_border_is_the_part_in_each_chunk() -> None:
 def test_what_a_case_excludes_is_excluded_in_all_its_chunks() -> None:
     case = Case(id="q", query="?", excludes=("a", "gone"))
     assert chunked(notes(cases=(case,)), size=4).cases[0].excludes == ("a#1", "a#2")
+
+
+def test_evidence_of_a_source_with_two_revisions_is_found_in_its_own() -> None:
+    versions = [Document(f"s@{number}", f"value {number} here", source="s", revision=number) for number in ("r1", "r2")]
+    evidence = Evidence(id="s@r2#x", source="s", revision="r2", start=6, end=8, quote="r2")
+    asked = Case(id="q", query="?", requires=(Requirement(any_of=(evidence,)),))
+    cut = chunked(Collection("c", "1", tuple(versions), (asked,)), size=2)
+    assert list(cut.cases[0].gold) == ["s@r2#1"]
+    assert {(chunk.source, chunk.parent) for chunk in cut.documents} == {("s", "s@r1"), ("s", "s@r2")}
 
 
 def test_evidence_without_a_source_here_stays_as_it_was() -> None:

@@ -237,6 +237,7 @@ def test_a_new_notebook_runs_as_it_is(tmp_path: Path) -> None:
     assert rankwork("new", "my_question", folder=tmp_path).returncode == 0
     done = rankwork("run", "01_my_question", "--params", "smoke", folder=tmp_path)
     assert done.returncode == 0, done.stdout
+    assert "contract = keys [], last ID ascending, policy by_id, score descending" in done.stdout
     assert rankwork("new", "01_other", folder=tmp_path).returncode == 2
 
 

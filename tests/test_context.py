@@ -34,8 +34,8 @@ def test_a_near_copy_is_dropped_from_its_threshold_on() -> None:
 
 
 def test_a_parent_takes_the_place_of_its_chunks() -> None:
-    parts = [Document(f"p#{number}", f"part {number}", source="p") for number in (2, 1)]
-    alone = Document("q#1", "other", source="q")
+    parts = [Document(f"p#{number}", f"part {number}", source="p", parent="p") for number in (2, 1)]
+    alone = Document("q#1", "other", source="q", parent="q")
     parents = [Document("p", "part 1 part 2")]
     found = fates([parts[0], alone, parts[1]], Limits(), parents)
     assert found == [("p", None), ("q#1", None), ("p", "parent_replaced")]

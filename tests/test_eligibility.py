@@ -2,11 +2,9 @@
 
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankwork.errors import InputError
 from rankwork.inputs.documents import Document
 from rankwork.retrieval.eligibility import Gate
 from rankwork.trace import Case, Identity
@@ -60,7 +58,8 @@ def test_looking_once_does_not_leak_into_the_next_case() -> None:
     assert gate.of(cases[0]).candidates.tolist() == [True, False]
 
 
-def test_times_with_and_without_a_zone_are_refused_together() -> None:
-    gate = Gate([Document("a", "", valid_from=datetime(2026, 1, 1))])
-    with pytest.raises(InputError, match="either all of them have a time zone or none"):
-        gate.of(Case(id="q", query="?", time=TIMES[0]))
+def test_a_time_without_a_zone_is_utc() -> None:
+    gate = Gate(
+        [Document("a", "", valid_from=datetime(2026, 1, 1)), Document("b", "", valid_until=datetime(2026, 1, 1))]
+    )
+    assert gate.of(Case(id="q", query="?", time=TIMES[0])).valid.tolist() == [True, False]

@@ -73,6 +73,30 @@ SOLUTIONS: dict[str, list[Any]] = {
     "05.2": [0.125, Fraction(1, 8)],
     # The relevant document has the lower ID of a tied pair.
     "05.3": [({"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1}})],
+    # Of the four places the fusion reads three: 1/63, 1/64 and 1/65, each with a chance of a quarter.
+    "06.1": [(1 / 63 + 1 / 64 + 1 / 65) / 4, (Fraction(1, 63) + Fraction(1, 64) + Fraction(1, 65)) / 4],
+    # a and b change places in bm25, and the sums around 1/62 + 1/62 and 1/61 + 1/63 are never equal.
+    "06.2": [{"bm25": {"a": 1.0, "b": 1.0}, "dense": ["c", "b", "a"]}, [[("a", 1), ("b", 1)], ["c", "b", "a"]]],
+    # Ranks 1, 2 and 7 have two sums in floats.
+    "06.3": [((1, 7, 2), (2, 1, 7))],
+    # The failed verdict can be a third supported claim of four, or not.
+    "08.1": [(0.5, 0.75), (Fraction(1, 2), Fraction(3, 4))],
+    # Where one judge always says the same, chance explains all of the agreement; two lone ones that miss do worse.
+    "08.2": [([0] * 10, [0] * 9 + [1]), ([1] * 10, [1, 0] + [1] * 8)],
+    # The invented source takes its whole statement out of the denominator.
+    "08.3": [([("a", "1", "full"), ("x", "2", "full")], ["a"]), ([("a", "1", "full"), ("x", "2", "no")], {"a"})],
+    # 1 - .05^(1/149) is below .02, with 148 it is not.
+    "09.1": [149, 149.0],
+    # Two clusters, or five, are fewer than six.
+    "09.2": [([0.5] * 20, ["a"] * 10 + ["b"] * 10), (np.full(30, 0.1), np.arange(30) // 6)],
+    # With the minima nothing is gained.
+    "09.3": [([0.5] * 20, [-0.5] * 20, [0.5] * 20), (np.full(12, 0.2), np.zeros(12), np.full(12, 0.2))],
+    # .999 to the power of n falls below .05.
+    "10.1": [2995],
+    # One of twenty: the 20th of 21 is the slowest that ended, and of 22 the 21st was stopped.
+    "10.2": [([1.0] * 20, 2), (list(range(100)), 6)],
+    # The wording is the same, the number is not.
+    "10.3": [("What does error 500 mean?", "What does error 502 mean?")],
     # The right one of two equal blocks goes first and holds the higher position.
     "11.1": [([1, 1], 1, 1), ([5, 2, 5, 1, 5, 0], 2, 2)],
     # Position 0 was passed over for 1, which has the same score.
@@ -111,6 +135,25 @@ MISTAKES: dict[str, list[Any]] = {
     "05.1": [(0, 1), (0.875, 1)],
     "05.2": [0.5, 0.25],
     "05.3": [({"q": {"a": 1.0, "b": 1.0}}, {"q": {"b": 1}}), ({"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 1}})],
+    "06.1": [1 / 63, 1 / 64, (1 / 63 + 1 / 64 + 1 / 65) / 3],
+    "06.2": [{"bm25": {"a": 1.0, "b": 1.0}}, {"bm25": {"a": 2.0, "b": 1.0}, "dense": ["a"]}, [["a", "b"], ["b", "a"]]],
+    "06.3": [((1, 2, 3), (3, 1, 2)), ((1, 2, 7), (1, 7, 2)), ((1, 2, 7), (2, 1, 8)), ((1, 2), (2, 1))],
+    "08.1": [(0.5, 1), (2 / 3, 2 / 3)],
+    "08.2": [([0] * 10, [0] * 10), ([0] * 9 + [1], [0] * 9 + [1]), ([0] * 10, [0] * 8 + [1, 1])],
+    "08.3": [
+        ([("a", "1", "full"), ("b", "2", "full")], ["a", "b"]),
+        ([("a", "1", "full"), ("b", "2", "no")], ["a", "b"]),
+        ([], ["a"]),
+    ],
+    "09.1": [50, 148, 150, 299],
+    "09.2": [([0.5] * 20, list(range(20))), ([0.5, -0.5] * 10, ["a", "b"] * 10)],
+    "09.3": [([0.5] * 20, [0.4] * 20, [0.5] * 20), ([0.0] * 20, [-0.5] * 20, [0.5] * 20)],
+    "10.1": [2994, 299, 1000],
+    "10.2": [([1.0] * 20, 1), ([1.0] * 10, 10), ([1.0] * 20, 0)],
+    "10.3": [
+        ("What does error 500 mean?", "what does error 500 mean"),
+        ("What does error 500 mean?", "Who may sign in 502?"),
+    ],
     "11.1": [([1, 2], 1, 1), ([1, 1], 2, 1)],
     "11.2": [([1, 1], [0]), ([1, 2], [0]), ([1, 1], [1, 0])],
     "11.3": [200, 1000],
@@ -134,6 +177,18 @@ MISSHAPEN: dict[str, list[Any]] = {
     "05.1": [0.75],
     "05.2": ["small"],
     "05.3": [{"q": {"a": 1.0}}],
+    "06.1": ["little"],
+    "06.2": ["routes", {"bm25": 3}, {"bm25": ["a#1"], "dense": ["a"]}],
+    "06.3": [(1, 2, 3), ("abc", "bca")],
+    "08.1": [0.5],
+    "08.2": [([0] * 9, [0] * 9), ([0] * 10, [2] * 10), 9],
+    "08.3": [[("a", "1", "full")], ([("a", "3", "full")], ["a"]), ([("a", "1", "yes")], ["a"])],
+    "09.1": ["many", 0.5],
+    "09.2": [[0.5] * 20, ([0.5] * 20, ["a"])],
+    "09.3": [([0.5], [0.6], [0.7]), 3],
+    "10.1": ["many"],
+    "10.2": [[1.0], ([1.0] * 20, 1.5), (["a"], 1)],
+    "10.3": ["a pair", ("one", 2)],
     "11.1": [[1, 1]],
     "11.2": [[1, 1, 1]],
     "11.3": ["many"],

@@ -53,3 +53,29 @@ def test_the_tables_numbers_are_those_of_an_audit(run: str, ties: str, numbers: 
     assert f"{100 * by_order['id_asc'].splits.sum() / values.averaged.sum():.1f}" == ties
     found = (mean.min, mean.expected, mean.max, mean.contract, by_order["id_desc"].mean.contract)
     assert [f"{number:.4f}" for number in found] == [f"0{number}" for number in re.findall(r"\.\d{4}", numbers)]
+
+
+CHINESE = (Path(__file__).parents[1] / "README.zh.md").read_text()
+
+
+def code_of(text: str) -> list[str]:
+    """The code and the commands, without their comments, which are translated."""
+    blocks = re.findall(r"```(?:python)?\n(.*?)```", text, re.DOTALL)
+    return [re.sub(r" +# .*", "", line).rstrip() for block in blocks for line in block.splitlines()]
+
+
+def test_both_languages_have_the_same_sections_tables_and_commands() -> None:
+    for pattern in (r"^#+ ", r"^\| ", r"^```"):
+        assert len(re.findall(pattern, README, re.MULTILINE)) == len(re.findall(pattern, CHINESE, re.MULTILINE)), (
+            pattern
+        )
+    assert code_of(README) == code_of(CHINESE)
+    assert re.findall(r"\.\d{4} ", README) == re.findall(r"\.\d{4} ", CHINESE)
+    assert re.findall(r"^\| (\d\d_\w+) \|", README, re.MULTILINE) == re.findall(
+        r"^\| (\d\d_\w+) \|", CHINESE, re.MULTILINE
+    )
+
+
+def test_a_section_that_only_one_language_has_is_noticed() -> None:
+    shorter = CHINESE.replace("## 验证", "")
+    assert len(re.findall(r"^#+ ", README, re.MULTILINE)) != len(re.findall(r"^#+ ", shorter, re.MULTILINE))

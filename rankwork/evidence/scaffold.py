@@ -7,6 +7,26 @@ from typing import Any
 
 from rankwork.errors import InputError
 
+_IMPORTS = """\
+from rankwork import boundary, plots, recall_range, record
+from rankwork.evidence.recording import ranked_list
+from rankwork.inputs import toy"""
+_CONTRACT = """\
+## The contract
+
+Write down what the order is: the score, then the secondary keys in their priority, last what is unique."""
+_SELECTION = """\
+contract = {"score": "descending", "keys": [], "last": "ID ascending", "policy": policy}
+selection = ranked_list(rows, k, policy=policy)
+record("contract", contract)
+record("selection", selection)"""
+_EVIDENCE = """\
+found = recall_range(rows, relevant, k)
+assert found.min <= found.expected <= found.max
+record("boundary", boundary(rows, k, relevant))
+record("recall", found)
+plots.boundary(rows, k)"""
+
 
 def create(workbook: Path, name: str) -> list[Path]:
     """Make `notebooks/NN_name.ipynb` and `params/NN_name.*` with the next free number; nothing is overwritten.
@@ -30,11 +50,22 @@ def create(workbook: Path, name: str) -> list[Path]:
 def _contents(stem: str) -> dict[Path, str]:
     title = stem[3:].replace("_", " ").capitalize()
     cells = [
-        _cell("markdown", f"# {title}: what is the question?"),
-        _cell("code", "k = 3  # how many documents are selected", ["parameters"]),
-        _cell("code", "from rankwork import rank, record\nfrom rankwork.inputs import toy"),
-        _cell("markdown", "Say what the next cell asks."),
-        _cell("code", 'record("selected", list(rank(toy.SIX, k)))'),
+        _cell("markdown", f"# {title}: which order is its order?\n\nSay which system this is about, and who reads it."),
+        _cell(
+            "code", 'k = 3  # how many documents are selected\npolicy = "by_id"  # by_id or inclusive', ["parameters"]
+        ),
+        _cell("code", _IMPORTS),
+        _cell("markdown", "## Candidates\n\nWho may be selected, before anything is scored? Put your own rows here."),
+        _cell(
+            "code",
+            'rows, relevant = toy.SIX, toy.SIX_RELEVANT\nrecord("candidates", [document for document, _ in rows])',
+        ),
+        _cell("markdown", _CONTRACT),
+        _cell("code", _SELECTION),
+        _cell("markdown", "## Evidence\n\nWhat does a tie at the cut leave open, and what does that do to the number?"),
+        _cell("code", _EVIDENCE),
+        _cell("markdown", "## What this run found\n\nSay it in a sentence, with the numbers of this run."),
+        _cell("code", 'print(f"Cut at {k}: {selection.ids}, recall in [{found.min:.3f}, {found.max:.3f}].")'),
     ]
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number:02d}"
@@ -45,7 +76,8 @@ def _contents(stem: str) -> dict[Path, str]:
         "title": stem,
         "type": "object",
         "properties": {
-            "k": {"type": "integer", "minimum": 0, "maximum": 6, "description": "how many documents are selected"}
+            "k": {"type": "integer", "minimum": 1, "maximum": 6, "description": "how many documents are selected"},
+            "policy": {"enum": ["by_id", "inclusive"], "description": "what is done with a tie at the cut"},
         },
     }
     return {

@@ -20,6 +20,7 @@ KEY = "RANKWORK_PRIVACY_KEY"
 KEY_FILE = "RANKWORK_PRIVACY_KEY_FILE"
 _SHORTEST = 16
 _DIGITS = 32
+_TOKEN = re.compile(r"~[0-9a-f]{32}")
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,15 @@ class Tokens:
         return hmac.new(self.key.encode(), text.encode(), hashlib.sha256).hexdigest()[:_DIGITS]
 
 
+def is_token(text: str) -> bool:
+    """Whether a text has the form of what stands for another.
+
+    >>> is_token(Tokens("a key of 16 or more").of("text")), is_token("~20 degrees")
+    (True, False)
+    """
+    return bool(_TOKEN.fullmatch(text))
+
+
 def from_environment() -> Tokens:
     """Those under the key of this environment; InputError where there is none, or one that could be guessed."""
     file = os.environ.get(KEY_FILE)
@@ -56,6 +66,11 @@ def from_environment() -> Tokens:
     if len(key) < _SHORTEST:
         raise InputError(f"privacy 'digest' needs a key of {_SHORTEST} or more characters in {KEY}, or in a {KEY_FILE}")
     return Tokens(key)
+
+
+def if_any() -> Tokens | None:
+    """Those under the key of this environment, None where there is none; InputError for one that could be guessed."""
+    return from_environment() if os.environ.get(KEY) or os.environ.get(KEY_FILE) else None
 
 
 def in_force() -> Tokens | None:

@@ -13,8 +13,9 @@ from rankwork.trace import Case, Identity, moment
 class Document:
     """A document, or a chunk of one; who may read it, and when it holds.
 
-    A chunk names the document that it is part of as `source`, the `revision` of that document, and the characters
-    `start` to `end` that it was cut from. `tenant` is the owner ("" for everyone's); `roles` may read it (none: every
+    `source` names what it is a revision of, the same for all its revisions ("" where it is its own). A chunk has the
+    source and the `revision` of the document that it was cut from, that document's ID as `parent`, and the characters
+    `start` to `end`. `tenant` is the owner ("" for everyone's); `roles` may read it (none: every
     role of the tenant). It holds from `valid_from` up to, not including, `valid_until`; None is no limit.
 
     >>> handbook = Document("hr-1", "Leave is 30 days.", tenant="acme", roles=frozenset({"hr"}))
@@ -34,6 +35,7 @@ class Document:
     valid_from: datetime | None = None
     valid_until: datetime | None = None
     language: str = ""
+    parent: str = ""
 
     def is_open_to(self, identity: Identity) -> bool:
         """Whether this identity may read it."""

@@ -205,7 +205,8 @@ class Joined:
         group = np.where(some, np.searchsorted(self.run.group_starts, last, side="right") - 1, 0)
         starts = self.run.group_starts
         above = np.where(some, starts[group] - self._start, 0)
-        tied = np.where(some, starts[group + 1] - starts[group], 0)
+        after = np.minimum(group + 1, len(starts) - 1)  # a run without a row has no group at all
+        tied = np.where(some, starts[after] - starts[group], 0)
         return Boundaries(clipped, above, tied, clipped - above)
 
     def count_hits(self, mask: NDArray[np.bool_]) -> Ints:

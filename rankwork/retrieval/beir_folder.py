@@ -1,92 +1,66 @@
 """A BEIR folder as a collection: `corpus.jsonl`, `queries.jsonl` and the judgements of one split in `qrels/`."""
 
-import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from rankwork.digest import digest_file
 from rankwork.errors import InputError
 from rankwork.inputs import beir
+from rankwork.inputs.beir_cases import cases_of_judgements, read_queries
 from rankwork.inputs.documents import Collection, Document
-from rankwork.inputs.text_blocks import whole_text
-from rankwork.rankings import Judgements
-from rankwork.retrieval.chunking import plain
+from rankwork.inputs.json_lines import objects
 from rankwork.retrieval.collection import split_of
-from rankwork.trace import Case, Evidence, Requirement
+from rankwork.trace import Case
 
 
-def beir_folder(folder: str | os.PathLike[str], *, split: str | None = None, seed: int = 0) -> Collection:
+def beir_folder(
+    folder: str | os.PathLike[str], *, split: str | None = None, need: Literal["any", "each"] = "each", seed: int = 0
+) -> Collection:
     """The documents of a BEIR folder and a case for each judged query of a split (None: the only one, or "test").
 
-    A case requires each document of a grade above 0, as a requirement of its own; a judged document that the corpus
-    lacks stays required, so that it can be diagnosed as missing. Queries of the same text share a cluster, and `seed`
-    draws whether a cluster is dev or holdout: what BEIR calls a split only says which judgements are read. The revision
-    is the digest of `corpus.jsonl`. InputError, with file and line, for what cannot be read, for grades that are no
-    integers, and for a judged query that `queries.jsonl` lacks.
+    `need` says whether a case requires each document of a grade above 0, or any of them. A judged document that the
+    corpus lacks stays required, so that it can be diagnosed as missing. Queries of the same text share a cluster, and
+    `seed` draws whether a cluster is dev or holdout: what BEIR calls a split only says which judgements are read. The
+    revision is the digest of `corpus.jsonl`. InputError, with file and line, for what cannot be read, for grades that
+    are no integers, and for a judged query that `queries.jsonl` lacks.
     """
     root = Path(folder)
     judged = beir.read_judgements(root, split=split)
-    texts = {entry["_id"]: entry["text"] for entry in _entries(root / "queries.jsonl")}
-    missing = [query for query in judged.queries if query not in texts]
-    if missing:
-        raise InputError(f"queries.jsonl lacks query {missing[0]!r}, which is judged")
-    revision = digest_file(root / "corpus.jsonl")[:12] if (root / "corpus.jsonl").exists() else ""
-    first: dict[str, str] = {}
-    for query in sorted(judged.queries):
-        first.setdefault(plain(texts[query]).casefold(), query)
-    clusters = {query: first[plain(texts[query]).casefold()] for query in judged.queries}
+    cases = cases_of_judgements(judged, read_queries(_file(root, "queries.jsonl")), need=need)
+    corpus = _file(root, "corpus.jsonl")
+    revision = digest_file(corpus)[:12]
     return Collection(
         name=root.name,
         revision=revision,
-        documents=tuple(_document(entry, revision) for entry in _entries(root / "corpus.jsonl")),
-        cases=tuple(
-            _case(query, texts[query], judged, clusters[query], revision, seed) for query in sorted(judged.queries)
-        ),
+        documents=tuple(_document(place, entry, revision) for place, entry in objects(corpus)),
+        cases=tuple(_dated(case, revision, seed) for case in sorted(cases, key=lambda case: case.id)),
         parser="corpus.jsonl",
     )
 
 
-def _entries(path: Path) -> Iterator[dict[str, Any]]:
-    """The lines of a file of BEIR's, each an object with a text `_id` and a `text`."""
-    if not path.exists():
-        raise InputError(f"folder {path.parent.name} should have {path.name}")
-    name, content = whole_text(path)
-    for number, line in enumerate(content.split(b"\n"), 1):
-        if line.strip():
-            yield _entry(f"{name} line {number}", line)
+def _file(root: Path, name: str) -> Path:
+    if not (root / name).exists():
+        raise InputError(f"folder {root.name} should have {name}")
+    return root / name
 
 
-def _entry(place: str, line: bytes) -> dict[str, Any]:
-    try:
-        entry = json.loads(line)
-    except ValueError as error:
-        raise InputError(f"{place} is not JSON: {error}") from error
+def _document(place: str, entry: dict[str, Any], revision: str) -> Document:
     for field in ("_id", "text"):
-        value = entry.get(field) if isinstance(entry, dict) else None
-        if not isinstance(value, str) or (field == "_id" and not value):
-            raise InputError(f"{place}: expected an object with a text {field}, got {value!r}")
-    return dict(entry)
-
-
-def _document(entry: dict[str, Any], revision: str) -> Document:
-    text, title = entry["text"], entry.get("title") or ""
-    return Document(entry["_id"], text, title=title, source=entry["_id"], revision=revision, end=len(text))
-
-
-def _case(query: str, text: str, judged: Judgements, cluster: str, revision: str, seed: int) -> Case:
-    needs = [
-        _requirement(query, name, grade, revision)
-        for name, grade in sorted(judged.grades_of(query).items())
-        if grade > 0
-    ]
-    return Case(id=query, query=text, requires=tuple(needs), split=split_of(cluster, seed), cluster=cluster)
-
-
-def _requirement(query: str, document: str, grade: float, revision: str) -> Requirement:
-    if grade != int(grade):
-        raise InputError(f"query {query!r}, document {document!r}: grade {grade} is not an integer")
-    return Requirement(
-        any_of=(Evidence(id=document, source=document, revision=revision, grade=int(grade)),), name=document
+        if not isinstance(entry.get(field), str) or (field == "_id" and not entry[field]):
+            raise InputError(f"{place}: expected an object with a text {field}, got {entry.get(field)!r}")
+    name, text, title = entry["_id"], entry["text"], entry.get("title")
+    return Document(
+        name, text, title=title if isinstance(title, str) else "", source=name, revision=revision, end=len(text)
     )
+
+
+def _dated(case: Case, revision: str, seed: int) -> Case:
+    """The case with its split, and its evidence at the revision of the corpus."""
+    needs = (
+        need.model_copy(
+            update={"any_of": tuple(piece.model_copy(update={"revision": revision}) for piece in need.any_of)}
+        )
+        for need in case.requires
+    )
+    return case.model_copy(update={"requires": tuple(needs), "split": split_of(case.cluster, seed)})

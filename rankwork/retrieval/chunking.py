@@ -22,9 +22,10 @@ def chunked(collection: Collection, *, size: int, overlap: int = 0, unit: Unit =
     """The collection with each document cut into chunks of at most `size` words (or characters).
 
     A chunk begins `size - overlap` units after the one before; the last may be shorter, and a document without a word
-    is one chunk. The second chunk of `a` is `a#2`, with its `source`, `revision`, and characters `start` to `end`; it
-    keeps the readers and the validity. Evidence of the cases becomes any of the chunks that hold its whole span, or,
-    where none does, that hold part of it. ContractError for sizes out of range and for a collection of chunks.
+    is one chunk. The second chunk of `a` is `a#2`, with `a` as its parent, the source and revision of `a`, and the
+    characters `start` to `end`; it keeps the readers and the validity. Evidence of the cases becomes any of the chunks
+    of its source (and revision, where it names one) that hold its whole span, or, where none does, hold part of it.
+    ContractError for sizes out of range and for a collection of chunks.
 
     >>> whole = Collection("notes", "1", (Document("a", "one two three four five"),))
     >>> [(chunk.id, chunk.text, chunk.start) for chunk in chunked(whole, size=3, overlap=1).documents]
@@ -32,9 +33,11 @@ def chunked(collection: Collection, *, size: int, overlap: int = 0, unit: Unit =
     """
     _check(collection, size, overlap, unit)
     chunks = {document.id: tuple(_cut(document, collection, size, overlap, unit)) for document in collection.documents}
+    every = tuple(chunk for parts in chunks.values() for chunk in parts)
+    chunks |= _by_source(every)
     return replace(
         collection,
-        documents=tuple(chunk for parts in chunks.values() for chunk in parts),
+        documents=every,
         cases=tuple(_recast(case, chunks) for case in collection.cases),
         unit="chunk",
         chunker=f"{size} {unit}, overlap {overlap}",
@@ -88,11 +91,19 @@ def _cut(document: Document, collection: Collection, size: int, overlap: int, un
             document,
             id=f"{document.id}#{number}",
             text=document.text[start:end],
-            source=document.id,
+            source=document.source or document.id,
             revision=revision,
             start=start,
             end=end,
+            parent=document.id,
         )
+
+
+def _by_source(chunks: Iterable[Document]) -> dict[str, tuple[Document, ...]]:
+    groups: dict[str, list[Document]] = defaultdict(list)
+    for chunk in chunks:
+        groups[chunk.source].append(chunk)
+    return {source: tuple(group) for source, group in groups.items()}
 
 
 def _spans(text: str, size: int, overlap: int, unit: Unit) -> Iterator[tuple[int, int]]:
@@ -115,7 +126,9 @@ def _recast(case: Case, chunks: dict[str, tuple[Document, ...]]) -> Case:
 
 def _parts(evidence: Evidence, chunks: dict[str, tuple[Document, ...]]) -> tuple[Evidence, ...]:
     """The evidence in each chunk that holds it; the evidence as it was where its source is not in the collection."""
-    candidates = chunks.get(evidence.source or evidence.id, ())
+    candidates = tuple(
+        chunk for chunk in chunks.get(evidence.source or evidence.id, ()) if evidence.revision in ("", chunk.revision)
+    )
     start, end = evidence.start or 0, evidence.end if evidence.end is not None else _end(candidates)
     touched = [chunk for chunk in candidates if chunk.start < end and start < (chunk.end or 0)] or list(candidates)
     whole = [chunk for chunk in touched if chunk.start <= start and end <= (chunk.end or 0)]

@@ -11,28 +11,30 @@ from rankwork.inputs.documents import Collection, Document
 from rankwork.rankings import Judgements
 from rankwork.retrieval.chunking import plain
 from rankwork.retrieval.public_names import Public, public
-from rankwork.retrieval.sections import Docstring
+from rankwork.retrieval.sections import Docstring, with_sets_in_order
+from rankwork.retrieval.versions import package_version
 from rankwork.trace import Case, Evidence, Requirement, Split
 
 LIBRARIES = ("numpy", "scipy", "pandas")
-_LEFT_OUT = ("See Also", "References", "Examples")
+# The last is a table that scipy writes into hundreds of docstrings, numpy's among them once scipy has been imported.
+_LEFT_OUT = ("See Also", "References", "Examples", "Array API Standard Support")
 
 
 def docstrings(*, queries: int | None = None, libraries: Sequence[str] = LIBRARIES, seed: int = 0) -> Collection:
     """The docstrings of installed libraries, with the links of "See Also", written by people, as what is relevant.
 
     A document is the docstring of a public function, class or method, without its sections See Also, References and
-    Examples; its ID is the shortest public name, its revision the library's version. A case asks with the summary line,
-    its own document excluded, and requires every linked document: one requirement each, as each link is a need of its
-    own. Docstrings that open with a signature ask nothing. Cases with the same text share a cluster, and a cluster
-    lies in one split, dev or holdout, drawn with `seed`. `queries` takes so many of the cases, drawn with `seed`; the
-    documents stay complete. The links say "related", not "answers", and are not complete.
+    Examples (and scipy's tables of array backends); its ID is the shortest public name, its revision the library's
+    version. A case asks with the summary line, its own document excluded, and requires every linked document: one
+    requirement each, as each link is a need of its own. What has no summary but only a signature asks nothing. Cases
+    with the same text share a cluster, and a cluster lies in one split, dev or holdout, drawn with `seed`. `queries`
+    takes so many of the cases, drawn with `seed`; the documents stay complete. The links say "related", not "answers",
+    and are not complete.
 
     InputError for a number of queries out of range and for a library that is not installed or offers no docstring.
     """
     whole = _docstrings(tuple(libraries), seed)
-    cases = _drawn(whole.cases, queries, seed)
-    return whole if len(cases) == len(whole.cases) else replace(whole, cases=cases)
+    return whole if queries is None else replace(whole, cases=drawn(whole.cases, queries, seed))
 
 
 def judgements(cases: Iterable[Case]) -> Judgements:
@@ -51,23 +53,36 @@ def split_of(cluster: str, seed: int) -> Split:
     """The split that a cluster lies in: half of them dev, half holdout, by the digest of seed and cluster.
 
     >>> [split_of(cluster, 0) for cluster in "abcd"]
-    ['holdout', 'dev', 'dev', 'dev']
+    ['dev', 'holdout', 'dev', 'holdout']
     """
     return "dev" if _draw(seed, "split", cluster) % 2 == 0 else "holdout"
+
+
+def drawn(cases: Sequence[Case], number: int, seed: int) -> tuple[Case, ...]:
+    """So many of the cases, drawn by the digest of seed and ID, in order of ID; InputError for a number out of range.
+
+    >>> [case.id for case in drawn([Case(id=name, query="?") for name in "abcd"], 2, seed=0)]
+    ['b', 'd']
+    """
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= len(cases):
+        raise InputError(f"queries must be an integer between 1 and {len(cases)}, got {number!r}")
+    chosen = sorted(cases, key=lambda case: _draw(seed, "query", case.id))[:number]
+    return tuple(sorted(chosen, key=lambda case: case.id))
 
 
 @lru_cache(maxsize=4)
 def _docstrings(libraries: tuple[str, ...], seed: int) -> Collection:
     entries = {library: _public(library) for library in libraries}
     home = {name: entry.name for group in entries.values() for entry in group for name in entry.names}
+    versions = {library: package_version(library) for library in libraries}
     documents, cases = [], []
     for library, group in entries.items():
         for entry in group:
             parsed = Docstring(entry.text)
-            document = _document(entry, parsed, _version(library))
+            document = _document(entry, parsed, versions[library])
             documents.append(document)
             linked = _linked(entry, parsed, home)
-            if linked and not parsed.opens_with_signature:
+            if linked and parsed.summary:
                 cases.append((entry, document.revision, parsed.summary, linked, library))
     revisions = {document.id: document.revision for document in documents}
     lengths = {document.id: len(document.text) for document in documents}
@@ -86,7 +101,7 @@ def _docstrings(libraries: tuple[str, ...], seed: int) -> Collection:
     )
     return Collection(
         name=f"docstrings of {', '.join(libraries)}",
-        revision=", ".join(f"{library} {_version(library)}" for library in libraries),
+        revision=", ".join(f"{library} {versions[library]}" for library in libraries),
         documents=tuple(documents),
         cases=tuple(sorted(made, key=lambda case: case.id)),
         parser=f"docstrings, without {', '.join(_LEFT_OUT)}",
@@ -103,17 +118,8 @@ def _public(library: str) -> tuple[Public, ...]:
     return entries
 
 
-def _version(library: str) -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version(library).partition("+")[0]
-    except PackageNotFoundError:
-        return "unknown"
-
-
 def _document(entry: Public, parsed: Docstring, revision: str) -> Document:
-    text = parsed.without(*_LEFT_OUT)
+    text = with_sets_in_order(parsed.without(*_LEFT_OUT))
     return Document(
         entry.name, text, title=entry.name, source=entry.name, revision=revision, end=len(text), language="en"
     )
@@ -145,16 +151,6 @@ def _clusters(queries: Iterable[tuple[str, str]]) -> dict[str, str]:
     for case, text in queries:
         groups[plain(text).casefold()].append(case)
     return {case: min(group) for group in groups.values() for case in group}
-
-
-def _drawn(cases: tuple[Case, ...], queries: int | None, seed: int) -> tuple[Case, ...]:
-    """So many of the cases, drawn by the digest of seed and ID, in their order."""
-    if queries is None:
-        return cases
-    if isinstance(queries, bool) or not isinstance(queries, int) or not 1 <= queries <= len(cases):
-        raise InputError(f"queries must be an integer between 1 and {len(cases)}, got {queries!r}")
-    drawn = sorted(cases, key=lambda case: _draw(seed, "query", case.id))[:queries]
-    return tuple(sorted(drawn, key=lambda case: case.id))
 
 
 def _draw(seed: int, purpose: str, name: str) -> int:

@@ -95,7 +95,7 @@ class Assembler:
     def _placed(self, candidate: Document, context: "_Context") -> Placed:
         text = plain(candidate.text)
         source = candidate.source or candidate.id
-        document = self.parents.get(source, candidate)
+        document = self.parents.get(candidate.parent or candidate.id, candidate)
         if document.id in context.ids:
             return Placed(candidate, document, "parent_replaced", document.id)
         if text in context.texts:

@@ -12,12 +12,16 @@ from numpy.typing import NDArray
 
 from rankwork.errors import ContractError
 from rankwork.retrieval.narrowing import Dtype, Floats, Vectors, unit
+from rankwork.retrieval.threads import one_thread
+from rankwork.retrieval.versions import package_version
 
 
 class Encoder(Protocol):
     """What turns texts into vectors of one dimension; a text that it knows nothing of may have a vector of zeros."""
 
-    version: str
+    @property
+    def version(self) -> str:
+        """What it is, for the snapshot."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.floating]:
         """One row for each text."""
@@ -38,7 +42,6 @@ class LSA:
     def __init__(self, texts: Sequence[str], *, dimensions: int = 300, seed: int = 0) -> None:
         from sklearn.decomposition import TruncatedSVD
         from sklearn.feature_extraction.text import TfidfVectorizer
-        from threadpoolctl import threadpool_limits
 
         if dimensions < 1:
             raise ContractError(f"dimensions must be at least 1, got {dimensions}")
@@ -48,7 +51,7 @@ class LSA:
         except ValueError as error:
             raise ContractError(f"latent semantic analysis of {len(texts)} texts: none of them has a word") from error
         self.dimensions = min(dimensions, *weights.shape)
-        with threadpool_limits(1):
+        with one_thread():
             reduction = TruncatedSVD(self.dimensions, random_state=seed).fit(weights)
         self._axes: Floats = np.ascontiguousarray(reduction.components_.T)
         self.version = f"lsa, {self.dimensions} dimensions, seed {seed}, scikit-learn {package_version('scikit-learn')}"
@@ -82,7 +85,7 @@ class Dense:
 
     >>> texts = ["a cat and a dog", "a dog barks", "birds sing"]
     >>> route = Dense(texts, LSA(texts, dimensions=3))
-    >>> route.answers(route.scores("dog")).tolist(), int(route.scores("dog").argmax())
+    >>> route.answers(route.scores("barks")).tolist(), int(route.scores("barks").argmax())
     ([True, True, True], 1)
     """
 
@@ -94,7 +97,7 @@ class Dense:
         vectors = np.asarray(encoder.encode(texts), np.float64)
         if vectors.ndim != 2 or len(vectors) != len(texts):
             raise ContractError(f"the encoder must give {len(texts)} vectors, got an array of shape {vectors.shape}")
-        self.has_vector: NDArray[np.bool_] = vectors.any(axis=1)
+        self.has_vector: NDArray[np.bool_] = np.asarray(vectors.any(axis=1))
         vectors[~self.has_vector, :1] = 1.0  # any direction: the score is never used
         self._vectors = Vectors(unit(vectors, "the vector of text"), dtype)
         self.dtype: Dtype = dtype
@@ -109,12 +112,18 @@ class Dense:
         """How many texts have no direction, so that the route can never return them."""
         return int((~self.has_vector).sum())
 
+    @property
+    def nbytes(self) -> int:
+        """The size of the vectors in bytes, as they are held here; the encoder is left out."""
+        return self._vectors.nbytes
+
     def scores(self, query: str) -> NDArray[Any]:
         """The score of every text; an empty array where the query has no vector."""
         vector = np.asarray(self.encoder.encode([query]), np.float64)
         if not vector.any():
             return np.zeros(0, np.float32)
-        return np.asarray(self._vectors.scores(unit(vector, "the vector of query")[0]))
+        with one_thread():
+            return np.asarray(self._vectors.scores(unit(vector, "the vector of query")[0]))
 
     def answers(self, scores: NDArray[Any]) -> NDArray[np.bool_]:
         """Which texts the route returns at all: those with a vector, where the query has one."""
@@ -133,10 +142,3 @@ def load_model(kind: str, name: str) -> Any:
     except (OSError, ValueError) as error:
         reason = str(error).strip().split("\n")[0]
         raise ContractError(f"model {name!r} cannot be loaded as a {kind}: {reason}") from error
-
-
-def package_version(package: str) -> str:
-    """The version of an installed package, for a snapshot."""
-    from importlib.metadata import version
-
-    return version(package)

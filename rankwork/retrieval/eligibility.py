@@ -6,12 +6,10 @@ A document that may not be read takes no place in a list, so that it can neither
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwork.errors import InputError
 from rankwork.inputs.documents import Document
 from rankwork.trace import Case, DropReason, Identity
 
@@ -68,24 +66,12 @@ class Gate:
         self._valid: dict[datetime | None, Flags] = {}
 
     def of(self, case: Case) -> Eligibility:
-        """Which documents are candidates for this case; IDs that it excludes and the collection lacks are passed over.
-
-        InputError where the case's time has a time zone and a document's has none, or the other way round.
-        """
+        """Which documents are candidates for this case; excluded IDs that the collection lacks are passed over."""
         if case.identity not in self._readable:
             flags = (document.is_open_to(case.identity) for document in self._documents)
             self._readable[case.identity] = np.fromiter(flags, np.bool_, len(self._documents))
         if case.time not in self._valid:
-            self._valid[case.time] = np.fromiter(map(_holds, self._documents, repeat(case)), np.bool_)
+            flags = (document.holds_at(case.time) for document in self._documents)
+            self._valid[case.time] = np.fromiter(flags, np.bool_, len(self._documents))
         excluded = tuple(self._place[name] for name in case.excludes if name in self._place)
         return Eligibility(self._readable[case.identity], self._valid[case.time], excluded)
-
-
-def _holds(document: Document, case: Case) -> bool:
-    try:
-        return document.holds_at(case.time)
-    except TypeError as error:
-        times = f"case {case.id!r} asks at {case.time}, document {document.id!r} holds from {document.valid_from}"
-        raise InputError(
-            f"{times} until {document.valid_until}: either all of them have a time zone or none"
-        ) from error

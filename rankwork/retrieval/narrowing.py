@@ -26,7 +26,7 @@ def unit(vectors: NDArray[np.floating], noun: str = "vector") -> Floats:
     [[0.6, 0.8]]
     """
     rows = np.atleast_2d(np.asarray(vectors, np.float64))
-    _refuse(~np.isfinite(rows).all(axis=1), noun, "holds a number that is not finite")
+    _refuse(np.asarray(~np.isfinite(rows).all(axis=1)), noun, "holds a number that is not finite")
     lengths = np.sqrt((rows * rows).sum(axis=1))
     _refuse(lengths == 0, noun, "has length 0, so it has no direction")
     return np.asarray(np.rint(rows / lengths[:, None] * GRID) / GRID)
@@ -69,6 +69,11 @@ class Vectors:
         self.dtype: Dtype = dtype
         self._scale = 127 / max(float(np.abs(rows).max(initial=0.0)), 1 / GRID)
         self._rows = self._quantised(rows)
+
+    @property
+    def nbytes(self) -> int:
+        """The size in bytes as they are held here, which is not what they would take in their type."""
+        return self._rows.nbytes
 
     def scores(self, query: Floats) -> NDArray[np.floating] | NDArray[np.int32]:
         """One score for each vector; ContractError for a query of another dimension."""

@@ -1,7 +1,7 @@
 """From a case to its trace: routes, fusion, reranking, context, each stage with what it kept, dropped and took.
 
-Latencies are measured (`time.perf_counter`, one case at a time, as a service would answer), and `digest_of` leaves them
-out: everything else in a trace is the same on every run.
+Latencies are measured (`time.perf_counter`, one case at a time, as a service would answer), and so is the time to build
+the indexes. `digest_of` leaves both out: everything else in a trace is the same on every run.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,23 +12,28 @@ from typing import Any
 import numpy as np
 
 from rankwork.digest import digest
-from rankwork.errors import ContractError
 from rankwork.inputs.documents import Collection
-from rankwork.retrieval import stages
-from rankwork.retrieval.context import COUNTER, Assembler, Limits, count_tokens
+from rankwork.retrieval import building, stages
+from rankwork.retrieval.collection import drawn
+from rankwork.retrieval.context import Assembler, Limits, count_tokens
 from rankwork.retrieval.deadlines import Answer, Status, timed
-from rankwork.retrieval.dense import LSA, Dense, SentenceModel
 from rankwork.retrieval.eligibility import Eligibility, Gate
-from rankwork.retrieval.ranked import Ranked, rrf_of
+from rankwork.retrieval.fusion import rrf
+from rankwork.retrieval.ranked import Ranked
 from rankwork.retrieval.rerank import Candidates, Cross, Floats, Learned, Reranker
-from rankwork.retrieval.searching import Found, Positions, Scorer, search, texts
-from rankwork.retrieval.settings import EMBEDDED, LEARNED, Settings
-from rankwork.retrieval.sparse import BM25
-from rankwork.trace import Case, Item, Prompt, Stage, Trace
+from rankwork.retrieval.searching import Found, Positions, Scorer, search
+from rankwork.retrieval.settings import LEARNED, Settings
+from rankwork.trace import Case, DropReason, Events, Item, Prompt, Stage, Trace
+
+_MEASURED = ("latency_ms", "index_build_s")
 
 
 def run(collection: Collection, settings: Settings, cases: Sequence[Case] | None = None) -> list[Trace]:
     """The trace of each case (None: all of the collection's), in their order.
+
+    A trace takes about as much memory as it has items; for more than some thousands of cases take them one at a time
+    from `Pipeline.traces`. ContractError for settings that the collection cannot serve, such as a reranker to be
+    learned from no cases.
 
     >>> from rankwork.inputs.documents import Document
     >>> notes = Collection("notes", "1", (Document("a", "the cat sat"), Document("b", "a dog ran")))
@@ -41,8 +46,8 @@ def run(collection: Collection, settings: Settings, cases: Sequence[Case] | None
 
 
 def digest_of(traces: Iterable[Trace]) -> str:
-    """SHA-256 over the traces without their latencies: two runs of one recipe agree in it."""
-    return digest([_without_latency(trace.model_dump(mode="json")) for trace in traces])
+    """SHA-256 over the traces without what was measured of time: two runs of one recipe agree in it."""
+    return digest([digest(_without_latency(trace.model_dump(mode="json"))) for trace in traces])
 
 
 class Pipeline:
@@ -63,19 +68,20 @@ class Pipeline:
         reranker: Reranker | None = None,
         count: Callable[[str], int] = count_tokens,
     ) -> None:
-        if settings.weights is not None and len(settings.weights) != len(settings.routes):
-            raise ContractError(
-                f"{len(settings.weights)} weights for {len(settings.routes)} routes: one each is expected"
-            )
         self.settings = settings
         self.collection = collection
         self.register = stages.Register(collection)
         self.gate = Gate(self.register.documents)
-        self.routes = tuple(_routes(collection, settings) if routes is None else routes)
+        began = perf_counter()
+        self.routes = tuple(building.routes(collection, settings) if routes is None else routes)
+        self.events = Events(
+            index_build_s=None if routes else perf_counter() - began, index_bytes=building.nbytes(self.routes)
+        )
+        self._weights = building.weights(self.routes, settings)
         parents = {document.id: document for document in collection.parents} if settings.parents else {}
         self.assembler = Assembler(Limits(settings.budget, settings.quota, settings.near), parents, count)
         self.reranker = self._reranker() if reranker is None else reranker
-        self.snapshot = self._snapshot(count)
+        self.snapshot = building.snapshot(collection, settings, self.routes, self.reranker, count)
 
     def traces(self, cases: Iterable[Case]) -> Iterator[Trace]:
         """The trace of each case, one at a time."""
@@ -99,6 +105,7 @@ class Pipeline:
             snapshot=self.snapshot,
             stages=(*(one.stage for one in searched), *after),
             prompt=prompt,
+            events=self.events,
             latency_ms=(perf_counter() - began) * 1000,
         )
 
@@ -151,7 +158,7 @@ class Pipeline:
             kind="fuse",
             requested=self.settings.fused,
             returned=min(len(ranked.names), self.settings.fused),
-            complete=len(ranked.names) <= self.settings.fused,
+            complete=bool(answered) and len(ranked.names) <= self.settings.fused,
             dtype="exact",
             order="id_asc",
             latency_ms=(perf_counter() - began) * 1000,
@@ -168,12 +175,11 @@ class Pipeline:
 
     def _fused(self, searched: "Sequence[_Searched]") -> Ranked:
         lists = {one.name: self._names(one.found.positions) for one in searched if one.found is not None}
-        return rrf_of(lists, self.settings.c, self._weights)
-
-    @property
-    def _weights(self) -> dict[str, float]:
-        names = [route.name for route in self.routes]
-        return dict(zip(names, self.settings.weights or (1.0,) * len(names), strict=True))
+        if not lists:
+            return Ranked([], [])
+        weights = {name: self._weights[name] for name in lists}
+        fused = rrf(lists, c=self.settings.c, weights=weights, allow_disjoint=True)  # all name the same documents
+        return Ranked(list(map(str, fused.ids)), list(fused.scores))
 
     def _names(self, positions: Positions) -> list[str]:
         return [self.register.documents[position].id for position in positions.tolist()]
@@ -192,7 +198,7 @@ class Pipeline:
             kind="rerank",
             requested=self.settings.cut,
             returned=min(len(ranked.names), self.settings.cut),
-            complete=len(fused.names) <= self.settings.cut,
+            complete=answer.status in ("ok", "skipped") and len(fused.names) <= self.settings.cut,
             window=self.settings.window,
             dtype="float64",
             order="id_asc",
@@ -205,7 +211,7 @@ class Pipeline:
 
     def _reranked_items(self, ranked: Ranked, status: Status) -> tuple[Item, ...]:
         """The cut of what was looked at; where the reranker did not answer, of the order before it."""
-        reason = "rerank_timeout" if status == "timeout" else "rerank_cut"
+        reason: DropReason = "rerank_timeout" if status == "timeout" else "rerank_cut"
         return stages.cut_at(self.register, ranked.names, ranked.scores, self.settings.cut, reason)
 
     def _beyond(self, fused: Ranked) -> tuple[Item, ...]:
@@ -225,7 +231,8 @@ class Pipeline:
         if name != LEARNED:
             return Cross(name, self.register.documents)
         dev = [case for case in self.collection.cases if case.split == "dev" and case.requires]
-        return Learned(self.register.documents).fit(map(self._example, dev[: self.settings.training]))
+        chosen = drawn(dev, min(self.settings.training, len(dev)), self.settings.seed)
+        return Learned(self.register.documents).fit(map(self._example, chosen))
 
     def _example(self, case: Case) -> tuple[Candidates, "np.ndarray[Any, np.dtype[np.bool_]]"]:
         candidates = self.candidates(case)
@@ -253,26 +260,6 @@ class Pipeline:
         )
         return stage, Prompt(ids=tuple(document.id for document in shown), tokens=tokens)
 
-    # ------------------------------------------------------------------------ snapshot
-
-    def _snapshot(self, count: Callable[[str], int]) -> dict[str, str]:
-        asked, indexed = self.settings, [[one.id, one.title, one.text] for one in self.register.documents]
-        weights = ", ".join(f"{name} {weight:g}" for name, weight in self._weights.items())
-        counter = COUNTER if count is count_tokens else getattr(count, "__name__", "another counter")
-        limits = f"{asked.budget} {counter}, quota {asked.quota}, near {asked.near}, parents {asked.parents}"
-        reranker = "none" if self.reranker is None else f"{self.reranker.version}, {asked.window} to {asked.cut}"
-        return {
-            "data": f"{self.collection.name}, {self.collection.revision}",
-            "parser": self.collection.parser,
-            "chunker": self.collection.chunker,
-            "embedding": next((route.version for route in self.routes if route.name == "dense"), "none"),
-            "index": digest(indexed)[:12],
-            "retriever": "; ".join(f"{route.name}: {route.version}, depth {asked.depth}" for route in self.routes),
-            "fusion": f"rrf, c={asked.c}, weights {weights}, keeps {asked.fused}",
-            "reranker": reranker,
-            "context": limits,
-        }
-
 
 @dataclass(frozen=True, eq=False)
 class _Searched:
@@ -290,20 +277,6 @@ class _Searched:
         return np.where(self.found.answered[positions], scores, 0.0)
 
 
-def _routes(collection: Collection, settings: Settings) -> Iterator[Scorer]:
-    indexed = texts(collection)
-    for name in dict.fromkeys(settings.routes):
-        yield BM25(indexed, k1=settings.k1, b=settings.b) if name == "bm25" else _dense(indexed, settings)
-
-
-def _dense(indexed: list[str], settings: Settings) -> Dense:
-    embedded = settings.model == EMBEDDED
-    encoder = (
-        LSA(indexed, dimensions=settings.dimensions, seed=settings.seed) if embedded else SentenceModel(settings.model)
-    )
-    return Dense(indexed, encoder, dtype=settings.dtype)
-
-
 def _counts(eligibility: Eligibility, answer: Answer[Found]) -> dict[str, Any]:
     """How many documents were candidates and why others were not; what the route could return; who tied at the cut."""
     found, failure = answer.value, {"error": answer.error} if answer.error else {}
@@ -313,5 +286,5 @@ def _counts(eligibility: Eligibility, answer: Answer[Found]) -> dict[str, Any]:
 
 def _without_latency(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _without_latency(inner) for key, inner in value.items() if key != "latency_ms"}
+        return {key: _without_latency(inner) for key, inner in value.items() if key not in _MEASURED}
     return [_without_latency(inner) for inner in value] if isinstance(value, list) else value

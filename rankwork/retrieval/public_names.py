@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-# What pandas declares private without an underscore, and what needs test tools to import.
-_PRIVATE = frozenset({"pandas.core", "pandas.compat", "pandas.util"})
+# What pandas declares private without an underscore, and build tools that numpy no longer supports.
+_PRIVATE = frozenset({"pandas.core", "pandas.compat", "pandas.util", "numpy.distutils", "numpy.f2py"})
 _NOT_OFFERED = frozenset({"tests", "conftest", "setup"})
 
 
@@ -78,9 +78,12 @@ def _module_names(package: ModuleType) -> Iterator[str]:
 
 
 def _offered(module: ModuleType, library: str) -> Iterator[tuple[str, Any]]:
-    """The callables that a module offers and that belong to its library, by name."""
-    listed = getattr(module, "__all__", None)
-    for name in sorted(vars(module)) if listed is None else sorted(set(listed) & vars(module).keys()):
+    """The callables that a module offers and that belong to its library, by name.
+
+    A module offers what it lists in `__all__`, a package without such a list all that it holds.
+    """
+    listed = getattr(module, "__all__", vars(module) if hasattr(module, "__path__") else ())
+    for name in sorted(vars(module).keys() & set(listed)):
         thing = vars(module)[name]
         if not name.startswith("_") and callable(thing) and _home(thing, library).split(".")[0] == library:
             yield name, thing

@@ -14,13 +14,16 @@ from numpy.typing import NDArray
 
 from rankwork.errors import ContractError
 from rankwork.inputs.documents import Document
-from rankwork.retrieval.dense import load_model, package_version
+from rankwork.retrieval.dense import load_model
 from rankwork.retrieval.searching import Positions, indexed_text
 from rankwork.retrieval.sparse import words
+from rankwork.retrieval.threads import one_thread
+from rankwork.retrieval.versions import package_version
 
 Floats = NDArray[np.float64]
 FEATURES = ("bm25", "dense", "fused", "words", "idf", "title words", "title idf", "first line idf", "length")
-_NAME_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
+_SEAM = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-zA-Z])(?=\d)|(?<=\d)(?=[a-zA-Z])")
+_PART = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +39,11 @@ class Candidates:
 
 
 class Reranker(Protocol):
-    """What gives each candidate a score; `version` names it in the snapshot."""
+    """What gives each candidate a score."""
 
-    version: str
+    @property
+    def version(self) -> str:
+        """What made the scores, for the snapshot."""
 
     def scores(self, candidates: Candidates) -> Floats:
         """One finite score for each candidate."""
@@ -60,15 +65,16 @@ class Learned:
         """Learn from candidates and flags of which are relevant; ContractError where all or none of them are."""
         from sklearn.linear_model import LogisticRegression
         from sklearn.preprocessing import StandardScaler
-        from threadpoolctl import threadpool_limits
 
         looked_at = [(self.features(candidates), relevant) for candidates, relevant in examples]
         labels = np.concatenate([relevant for _, relevant in looked_at]) if looked_at else np.zeros(0, np.bool_)
         if labels.all() or not labels.any():
             found = f"{int(labels.sum())} of {len(labels)} candidates of the dev cases are relevant"
-            raise ContractError(f"a reranker cannot be learned: {found}")
+            raise ContractError(
+                f"a reranker cannot be learned: {found}; add cases whose evidence is found, or use none"
+            )
         features = np.concatenate([rows for rows, _ in looked_at])
-        with threadpool_limits(1):
+        with one_thread():
             scaler = StandardScaler().fit(features)
             model = LogisticRegression(max_iter=1000).fit(scaler.transform(features), labels)
         self._weights = np.round(model.coef_[0] / scaler.scale_, 9)
@@ -89,7 +95,8 @@ class Learned:
 
     def scores(self, candidates: Candidates) -> Floats:
         """The log odds of each candidate, but for a constant."""
-        return np.round((self.features(candidates) * self._known_weights).sum(axis=1), 9) + 0.0
+        scores: Floats = np.round((self.features(candidates) * self._known_weights).sum(axis=1), 9) + 0.0
+        return scores
 
     def features(self, candidates: Candidates) -> Floats:
         """One row for each candidate, one column for each of `FEATURES`."""
@@ -162,4 +169,4 @@ def name_parts(title: str) -> list[str]:
     >>> name_parts("pandas.DataFrame.to_csv")
     ['pandas', 'data', 'frame', 'to', 'csv']
     """
-    return [part.lower() for part in _NAME_PARTS.findall(title)]
+    return _PART.findall(_SEAM.sub(" ", title).lower())

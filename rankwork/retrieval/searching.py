@@ -21,11 +21,19 @@ Positions = NDArray[np.int64]
 
 
 class Scorer(Protocol):
-    """What scores every document for a query. `dtype` is what its scores were compared in."""
+    """What scores every document for a query."""
 
-    name: str
-    version: str
-    dtype: str
+    @property
+    def name(self) -> str:
+        """The route's name in a trace."""
+
+    @property
+    def version(self) -> str:
+        """What made the scores, with its parameters, for the snapshot."""
+
+    @property
+    def dtype(self) -> str:
+        """The type that its scores are compared in."""
 
     def scores(self, query: str) -> NDArray[Any]:
         """One score for each document."""

@@ -30,7 +30,7 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     run: str = "rankwork"
-    routes: Annotated[tuple[RouteName, ...], Field(min_length=1)] = ("bm25", "dense")
+    routes: Annotated[tuple[RouteName, ...], Field(min_length=1, strict=False)] = ("bm25", "dense")
     depth: PositiveInt = 100
     model: Annotated[str, Field(min_length=1)] = EMBEDDED
     dimensions: PositiveInt = 300
@@ -38,7 +38,7 @@ class Settings(BaseModel):
     k1: Annotated[FiniteFloat, Field(ge=0)] = 1.5
     b: Annotated[FiniteFloat, Field(ge=0, le=1)] = 0.75
     c: NonNegativeInt = 60
-    weights: tuple[PositiveFloat, ...] | None = None
+    weights: Annotated[tuple[PositiveFloat, ...] | None, Field(strict=False)] = None
     fused: PositiveInt = 100
     reranker: Annotated[str, Field(min_length=1)] | None = LEARNED
     window: PositiveInt = 50

@@ -1,0 +1,69 @@
+"""What users did afterwards: proxies of quality, named as such, and never a verdict.
+
+They are biased by selection: few users click or vote, a fluent wrong answer is liked, and who gave up says nothing
+more. A proxy can tell that something changed. Whether answers are right, only judged cases tell.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import get_args
+
+from rankwork.decision.shares import CONFIDENCE, Share, share
+from rankwork.trace import Signal, Trace
+
+KINDS: tuple[str, ...] = get_args(Signal.model_fields["kind"].annotation)
+
+
+@dataclass(frozen=True)
+class Proxy:
+    """The share of traces with at least one signal of a kind, among those whose signals were recorded."""
+
+    kind: str
+    traces: Share
+
+    def __str__(self) -> str:
+        return f"proxy {self.kind}: {self.traces}"
+
+
+def proxies(traces: Iterable[Trace], *, confidence: float = CONFIDENCE) -> tuple[Proxy, ...]:
+    """The proxies of some traces, one a kind; a trace whose signals were not recorded is unknown, not silent.
+
+    >>> from rankwork.trace import Events
+    >>> clicked = Events(signals=(Signal(kind="source_click", id="doc 1"),))
+    >>> found = proxies([Trace(case="a", events=clicked), Trace(case="b")])
+    >>> print(found[0])
+    proxy source_click: 100.00% [2.50%, 100.00%], 1 of 1, 1 unknown
+    """
+    counts, told, unknown = dict.fromkeys(KINDS, 0), 0, 0
+    for trace in traces:
+        signals = trace.events.signals
+        told += signals is not None
+        unknown += signals is None
+        for kind in {signal.kind for signal in signals or ()}:
+            counts[kind] += 1
+    return tuple(Proxy(kind, share(counts[kind], told, unknown=unknown, confidence=confidence)) for kind in KINDS)
+
+
+def approval(traces: Iterable[Trace], *, confidence: float = CONFIDENCE) -> Share:
+    """A proxy: the share of thumbs up among votes; `unknown` counts the traces that nobody voted on."""
+    up = down = silent = 0
+    for trace in traces:
+        kinds = {signal.kind for signal in trace.events.signals or ()} & {"thumbs_up", "thumbs_down"}
+        up, down, silent = up + ("thumbs_up" in kinds), down + ("thumbs_down" in kinds), silent + (not kinds)
+    return share(up, up + down, unknown=silent, confidence=confidence)
+
+
+def judged_right(traces: Iterable[Trace], *, confidence: float = CONFIDENCE) -> Share:
+    """No proxy: the share of answers of which every claim was judged to be correct; `unknown` counts the unjudged.
+
+    >>> from rankwork.trace import Claim
+    >>> answers = [Trace(case=str(right), claims=(Claim(id="1", correct=right),)) for right in (True, True, False)]
+    >>> print(judged_right([*answers, Trace(case="unjudged")]))
+    66.67% [9.43%, 99.16%], 2 of 3, 1 unknown
+    """
+    right = judged = unknown = 0
+    for trace in traces:
+        labels = [claim.correct for claim in trace.claims or ()]
+        known = bool(labels) and (None not in labels or False in labels)
+        right, judged, unknown = right + (known and all(labels)), judged + known, unknown + (not known)
+    return share(right, judged, unknown=unknown, confidence=confidence)

@@ -1,0 +1,126 @@
+"""What a gate found, as JSON and as a table for the terminal."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from rankwork.decision.comparisons import Comparison
+from rankwork.decision.gate import Gate
+from rankwork.decision.limits import Checked
+
+HEAD = ("rule", "slice", "baseline", "candidate", "gain", "95% limits", "margin", "clusters", "verdict", "ties")
+LIMITS_HEAD = ("limit", "slice", "value", "90% limits", "at most", "looked at", "unknown", "verdict")
+_MOST = 10
+
+
+def json_of(gate: Gate) -> dict[str, Any]:
+    """The decision, every reason, and everything behind them; unknown numbers are None."""
+    return {
+        "policy": gate.policy.name,
+        "decision": gate.decision,
+        "reasons": [asdict(each) for each in gate.reasons],
+        "rules": [_comparison(each) for each in gate.comparisons],
+        "limits": [asdict(each) for each in gate.limits],
+        "events": [{**asdict(each), "found": [list(row) for row in each.found]} for each in gate.events],
+        "refusals": [asdict(each) for each in gate.refusals],
+        "front": _front(gate),
+        "regressions": [{**asdict(each), "whatever_ties_do": each.whatever_ties_do} for each in gate.regressions],
+        "notes": list(gate.notes),
+        "resampling": {"resamples": gate.policy.resamples, "seed": gate.policy.seed, "alpha": gate.policy.alpha},
+        "queries": len(gate.pair.queries),
+    }
+
+
+def _comparison(each: Comparison) -> dict[str, Any]:
+    verdict, differences = each.verdict, each.differences
+    return {
+        "rule": each.rule.name,
+        "slice": each.slice,
+        "required": each.required,
+        "verdict": verdict.word,
+        "reason": verdict.reason,
+        "non_inferior": verdict.non_inferior,
+        "passes": verdict.passes,
+        "tie_proof": verdict.tie_proof,
+        "under_ties": verdict.under_ties,
+        "margin": verdict.margin,
+        "p": verdict.p,
+        "baseline": each.baseline,
+        "candidate": each.candidate,
+        "estimate": asdict(verdict.estimate),
+        "undefined": differences.undefined,
+        "unpaired": list(differences.unpaired),
+    }
+
+
+def _front(gate: Gate) -> dict[str, Any] | None:
+    front = gate.front
+    if front is None:
+        return None
+    systems = {name: [asdict(point) for point in points] for name, points in front.systems.items()}
+    return {"axes": [asdict(axis) for axis in front.axes], "systems": systems, "best": list(front.best)}
+
+
+def text_of(gate: Gate) -> str:
+    """The decision with its reasons first, then a row for each rule and limit, then what is to be reviewed."""
+    parts = [str(gate)]
+    if gate.comparisons:
+        parts += ["", *aligned([HEAD, *(row_of(each) for each in gate.comparisons)])]
+    if gate.limits:
+        parts += ["", *aligned([LIMITS_HEAD, *(limit_row(each) for each in gate.limits)])]
+    parts += ["", *(f"event {each}" for each in gate.events)] if gate.events else []
+    parts += ["", str(gate.front)] if gate.front else []
+    parts += ["", *_review(gate)] if gate.regressions else []
+    return "\n".join([*parts, *(["", *gate.notes] if gate.notes else [])])
+
+
+def _review(gate: Gate) -> list[str]:
+    shown = gate.regressions[:_MOST]
+    certain = sum(each.whatever_ties_do for each in gate.regressions)
+    head = f"To review: {len(gate.regressions)} queries lost by a rule, {certain} of them whatever ties do."
+    rows = [(each.query, each.measure, f"{each.difference:+.4f}", ", ".join(each.slices)) for each in shown]
+    more = len(gate.regressions) - len(shown)
+    return [head, *(f"  {line}" for line in aligned(rows)), *([f"  and {more} more, see --json"] if more else [])]
+
+
+def row_of(each: Comparison) -> tuple[str, ...]:
+    """One rule in one slice, as the columns of `HEAD`; the gain is signed so that more is better."""
+    verdict, found = each.verdict, each.verdict.estimate
+    ties = {True: "proof", False: f"could be {_or(verdict.under_ties)}", None: "not known"}[verdict.tie_proof]
+    return (
+        each.rule.name + ("" if each.required else " (reported only)"),
+        each.slice,
+        _plain(each.baseline),
+        _plain(each.candidate),
+        f"{found.mean:+.4f}",
+        f"{found.low95:+.4f} to {found.high95:+.4f}",
+        "none" if verdict.margin is None else f"{verdict.margin:g}",
+        f"{found.differ} of {found.clusters} differ",
+        verdict.word + (", not inferior" if verdict.non_inferior and verdict.word == "inconclusive" else ""),
+        ties,
+    )
+
+
+def _or(words: tuple[str, ...] | None) -> str:
+    return " or ".join(sorted(set(words or ())))
+
+
+def limit_row(each: Checked) -> tuple[str, ...]:
+    """One limit in one slice, as the columns of `LIMITS_HEAD`."""
+    ends = " to ".join("?" if end is None else _plain(end) for end in (each.low, each.high))
+    value = "unknown" if each.value is None else _plain(each.value)
+    name = each.name + ("" if each.required else " (reported only)")
+    unit = "" if each.unit == "share" else f" {each.unit}"
+    return (name, each.slice, value, ends, f"{each.limit:g}{unit}", str(each.units), str(each.unknown), each.word)
+
+
+def _plain(value: float) -> str:
+    if 0 < abs(value) < 0.01:
+        return f"{value:.3g}"
+    return f"{value:.4f}" if abs(value) < 10 else f"{value:.1f}"
+
+
+def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Rows of text with their columns under each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
