@@ -99,7 +99,7 @@ def described(figure: "Figure") -> str:
 
 
 def _of_axes(axes: "Axes") -> Iterator[str]:
-    if title := axes.get_title():
+    if title := " ".join(axes.get_title().split()):
         yield title
     for way, axis in (("across", axes.xaxis), ("upwards", axes.yaxis)):
         named = _categories([label.get_text() for label in axis.get_ticklabels()])
