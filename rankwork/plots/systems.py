@@ -66,6 +66,7 @@ def _rows_of_means(means: Mapping[str, Mean], texts: Mapping[str, str], label: s
     at_least(axes, NARROWEST)
     axes.set_yticks(range(len(means)), list(means))
     axes.set_ylim(max(len(means), 2) - 0.4, -0.6)
+    axes.locator_params(axis="x", nbins=5)
     axes.set_xlabel(label)
     legend(axes, order)
     return figure
