@@ -148,7 +148,8 @@ def test_a_sentence_that_was_broken_at_the_width_of_a_notebook_is_whole_again() 
 
 
 def test_what_was_not_run_here_is_gathered_from_prints_and_recorded_texts() -> None:
-    recorded = shown(**{RESULT_MIME: {"value": {"status": "not run here", "note": "GPU: not run here, none."}}})
+    value = {"status": "not run here", "note": "GPU: not run here, none."}
+    recorded = shown(**{RESULT_MIME: {"value": value}, "text/plain": "value = ..."})
     said = code(printed("fine\nCUDA: not run here, no device.\ntrec_eval: not installed here: compile it\n"), recorded)
     expected = [
         "CUDA: not run here, no device.",
