@@ -74,9 +74,9 @@ def lost_after(cases: Iterable[Case], traces: Iterable[Trace], stage: str) -> It
 
     >>> from rankwork.trace import Evidence, Item, Prompt, Stage
     >>> case = Case(id="q", query="why?", requires=(Requirement(any_of=(Evidence(id="a"),)),))
-    >>> fuse = Stage(kind="fuse", returned=1, items=(Item(id="a", rank=1),))
-    >>> cut = Trace(case="q", stages=(fuse,), prompt=Prompt(ids=("b",)))
-    >>> [found.id for found, _ in lost_after([case], [cut], "fuse")]
+    >>> route = Stage(kind="retrieve", returned=1, items=(Item(id="a", rank=1),))
+    >>> cut = Trace(case="q", stages=(route,), prompt=Prompt(ids=("b",)))
+    >>> [found.id for found, _ in lost_after([case], [cut], "retrieve")]
     ['q']
     """
     asked = {case.id: case for case in cases if case.split not in GUARDED and len(case.gold) == 1}

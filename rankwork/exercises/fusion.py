@@ -20,8 +20,10 @@ def _tie_that_the_fused_list_hides(answer: Several) -> bool:
 
 
 def _ranks_that_float_sums_tell_apart(answer: tuple[Any, Any]) -> bool:
+    """Ranks 1, 2 and 7 are the notebook's own example."""
     first, second = answer
     possible = len(first) == len(second) == 3 and all(a != b for a, b in zip(first, second, strict=True))
+    possible = possible and sorted(first) != [1, 2, 7]
     sums = [sum(1 / (60 + rank) for rank in ranks) for ranks in answer]
     return possible and sorted(first) == sorted(second) and sums[0] != sums[1]
 
@@ -59,7 +61,7 @@ EXERCISES: Mapping[str, Exercise] = {
                 "The exact sums are equal because both add the same three fractions. In how many orders can "
                 "three be added?"
             ),
-            "Take one triple and a second one that moves every rank to another place: a rotation does that.",
+            "Take one triple, not that of the text, and a second one that moves every rank to another place: a rotation does that.",
             ("Try small ranks in a loop, with sum(1 / (60 + rank) for rank in ranks), until the two floats differ."),
         ),
     ),
