@@ -61,7 +61,7 @@ EXERCISES: Mapping[str, Exercise] = {
                 "The exact sums are equal because both add the same three fractions. In how many orders can "
                 "three be added?"
             ),
-            "Take one triple, not that of the text, and a second one that moves every rank to another place: a rotation does that.",
+            "Take one triple and a second one that moves every rank to another place: a rotation does that.",
             ("Try small ranks in a loop, with sum(1 / (60 + rank) for rank in ranks), until the two floats differ."),
         ),
     ),
