@@ -639,11 +639,19 @@ def fix(run_file: Path, output: Path | None, order: str) -> int:
 @click.argument("baseline", type=click.Path(path_type=Path))
 @click.argument("candidate", type=click.Path(path_type=Path))
 @click.option("--cases", type=click.Path(path_type=Path), metavar="FILE", help="Cases (default: those of the policy).")
+@click.option("--candidate-cases", type=click.Path(path_type=Path), metavar="FILE", help="If its gold has other IDs.")
 @click.option("--format", "form", type=click.Choice(["table", "json", "html"]), default="table", show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write to FILE; print the decision alone.")
 def gate(
-    policy: Path, baseline: Path, candidate: Path, cases: Path | None, form: str, as_json: bool, out: Path | None
+    policy: Path,
+    baseline: Path,
+    candidate: Path,
+    cases: Path | None,
+    candidate_cases: Path | None,
+    form: str,
+    as_json: bool,
+    out: Path | None,
 ) -> int:
     """Decide by POLICY whether CANDIDATE may replace BASELINE: release, hold or reject, with every reason.
 
@@ -651,9 +659,9 @@ def gate(
     query,measure,value. Exit code 0 is a release, 1 a hold or a reject, 2 bad input.
     """
     from rankwork.decision.gate import gate as decide
-    from rankwork.decision.telling import told
+    from rankwork.decision.page import told
 
-    found = decide(policy, baseline, candidate, cases=cases)
+    found = decide(policy, baseline, candidate, cases=cases, candidate_cases=candidate_cases)
     text = told(found, "json" if as_json else form)
     if out is None:
         click.echo(text)

@@ -18,6 +18,7 @@ from rankwork.contract.reference import rank
 from rankwork.contract.ties import boundary, recall_range
 from rankwork.decision.near_duplicates import near_duplicate
 from rankwork.decision.quantiles import minimum, quantile
+from rankwork.decision.verdicts import verdict
 from rankwork.diagnosis.alce import alce_scores
 from rankwork.diagnosis.citations import CitationRules, citation_scores
 from rankwork.diagnosis.generation import Rules, answer_scores
@@ -250,6 +251,28 @@ def _perfect_by_alce_alone(answer: tuple[Iterable[tuple[str, str, Any]], Iterabl
     return theirs.precision.value == 1 and ours.precision.value is not None and ours.precision.value < 1
 
 
+def _fewest_unchanged(answer: Any) -> bool:
+    """Whether so many queries without a change are equivalent within .02, and one fewer are not."""
+    if isinstance(answer, bool) or answer != int(answer):
+        raise TypeError("no number of queries")
+    words = [verdict([0.0] * n, alpha=0.05, margin=0.02).word for n in (int(answer) - 1, int(answer))]
+    return words == ["inconclusive", "equivalent"]
+
+
+def _better_by_query_alone(answer: tuple[Any, Any]) -> bool:
+    differences, clusters = answer
+    by_query = verdict(differences, alpha=0.05)
+    return by_query.word == "better" and verdict(differences, clusters=clusters, alpha=0.05).word != "better"
+
+
+def _better_by_ties_alone(answer: tuple[Any, Any, Any]) -> bool:
+    differences, lowest, highest = (np.asarray(part, float) for part in answer)
+    if not ((lowest <= differences) & (differences <= highest)).all():
+        raise ValueError("a difference lies outside of its minimum and maximum")
+    found = verdict(differences, alpha=0.05, lowest=lowest, highest=highest)
+    return found.word == "better" and found.tie_proof is False
+
+
 def _values_for_p999(answer: Any) -> bool:
     return _same_number(answer, minimum_values(0.999))
 
@@ -320,6 +343,9 @@ EXERCISES: Mapping[str, Exercise] = {
     "08.1": Exercise("a pair, such as (0.25, 0.5)", _ends_with_one_verdict_failed),
     "08.2": Exercise("two lists of ten, each 0 or 1", _agreeing_by_chance),
     "08.3": Exercise("(citations, IDs), such as ([('a', '1', 'full')], ['a'])", _perfect_by_alce_alone),
+    "09.1": Exercise("a number of queries, such as 100", _fewest_unchanged),
+    "09.2": Exercise("(differences, clusters), such as ([0.5, -0.5], ['a', 'b'])", _better_by_query_alone),
+    "09.3": Exercise("(differences, lowest, highest), such as ([0.5], [0.0], [1.0])", _better_by_ties_alone),
     "10.1": Exercise("a number of values", _values_for_p999),
     "10.2": Exercise("(values, stopped), such as ([12.0, 30.0], 1)", _told_only_without_the_stopped),
     "10.3": Exercise("a pair of texts, such as ('Who may sign?', 'How do I sign?')", _two_questions_apart),

@@ -63,15 +63,24 @@ def resampled_means(
     sums: NDArray[np.float64], sizes: NDArray[np.float64], resamples: int, seed: int
 ) -> NDArray[np.float64]:
     """The mean of each resample of clusters with these sums and sizes, float64[resamples]."""
+    (means,) = _resampled([sums], sizes, resamples, seed)
+    return means
+
+
+def _resampled(
+    columns: Sequence[NDArray[np.float64]], sizes: NDArray[np.float64], resamples: int, seed: int
+) -> list[NDArray[np.float64]]:
+    """The same for several columns of sums, which share the draws: those cost more than all the rest."""
     generator = np.random.default_rng(seed)
-    step = max(_DRAWS_AT_ONCE // len(sums), 1)
+    step = max(_DRAWS_AT_ONCE // len(sizes), 1)
     alike = sizes.min() == sizes.max()
-    means = []
+    means = np.empty((len(columns), resamples))
     for start in range(0, resamples, step):
-        drawn = generator.integers(0, len(sums), (min(step, resamples - start), len(sums)))
-        count = sizes[0] * len(sums) if alike else sizes[drawn].sum(axis=1)
-        means.append(sums[drawn].sum(axis=1) / count)
-    return np.concatenate(means)
+        drawn = generator.integers(0, len(sizes), (min(step, resamples - start), len(sizes)))
+        count = sizes[0] * len(sizes) if alike else sizes.take(drawn).sum(axis=1)
+        for mean, sums in zip(means, columns, strict=True):
+            mean[start : start + step] = sums.take(drawn).sum(axis=1) / count
+    return list(means)
 
 
 @dataclass(frozen=True)
@@ -110,10 +119,36 @@ def paired(
     >>> round(found.mean, 4), found.clusters, found.differ, found.degraded, found.lowest, found.p
     (0.1667, 5, 3, 1, -0.5, None)
     """
-    numbers = _checked(differences, 0.95, resamples)
-    sums, sizes = _by_cluster(numbers, clusters)
-    sums = _without_noise(sums, _by_cluster(np.abs(numbers), clusters)[0])
-    means = resampled_means(sums, sizes, resamples, seed) if sums.any() else np.zeros(1)
+    (found,) = paired_columns([differences], clusters=clusters, resamples=resamples, seed=seed)
+    return found
+
+
+def paired_columns(
+    columns: Sequence[ArrayLike], *, clusters: ArrayLike | None = None, resamples: int = 10_000, seed: int = 0
+) -> list[Estimate]:
+    """`paired` for several columns of differences of the same queries, such as a difference and both its limits.
+
+    The same as one call for each, and faster: they share their draws. ContractError as for `paired`.
+    """
+    checked = [_checked(column, 0.95, resamples) for column in columns]
+    if len({len(numbers) for numbers in checked}) > 1:
+        raise ContractError(f"columns of {', '.join(str(len(numbers)) for numbers in checked)} values: as many each")
+    grouped = [_by_cluster(numbers, clusters) for numbers in checked]
+    scales = [_by_cluster(np.abs(numbers), clusters)[0] for numbers in checked]
+    sums = [_without_noise(one, scale) for (one, _), scale in zip(grouped, scales, strict=True)]
+    sizes = grouped[0][1] if grouped else np.ones(1)
+    means = _resampled(sums, sizes, resamples, seed)
+    return [_estimate(*parts, sizes, resamples, seed) for parts in zip(checked, sums, means, strict=True)]
+
+
+def _estimate(
+    numbers: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    means: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+    resamples: int,
+    seed: int,
+) -> Estimate:
     low95, low90, high90, high95 = np.quantile(means, [0.025, 0.05, 0.95, 0.975]).tolist()
     return Estimate(
         mean=float(sums.sum() / sizes.sum()),
@@ -179,15 +214,16 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     >>> holm([0.01, None, 0.04])
     [0.02, None, 0.04]
     """
-    known = [p for p in p_values if p is not None]
-    if any(not 0 <= p <= 1 for p in known):
-        raise ContractError(f"p-values lie between 0 and 1, got {next(p for p in known if not 0 <= p <= 1)!r}")
-    if not known:
-        return list(p_values)
-    from statsmodels.stats.multitest import multipletests
-
-    adjusted = iter(multipletests(known, method="holm")[1].tolist())
-    return [None if p is None else float(next(adjusted)) for p in p_values]
+    known = np.array([p for p in p_values if p is not None], np.float64)
+    outside = known[~((known >= 0) & (known <= 1))]
+    if len(outside):
+        raise ContractError(f"p-values lie between 0 and 1, got {outside[0].item()!r}")
+    # Not statsmodels' multipletests, which collects all garbage at every call: a quarter of a second for ten numbers.
+    order = np.argsort(known, kind="stable")
+    adjusted = np.empty(len(known))
+    adjusted[order] = np.minimum(np.maximum.accumulate(np.arange(len(known), 0, -1) * known[order]), 1)
+    rest = iter(adjusted.tolist())
+    return [None if p is None else next(rest) for p in p_values]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from rankwork.decision.slices import Members
 from rankwork.decision.verdicts import Verdict, judge, under_ties
 from rankwork.errors import ContractError, InputError
 from rankwork.measures.values import Floats
-from rankwork.statistics import Estimate, holm, paired
+from rankwork.statistics import Estimate, holm, paired_columns
 
 _ROUNDING = 1e-12  # relative: what two sums of the same parts in another order can differ by
 
@@ -119,20 +119,17 @@ def _snapped(new: Floats, old: Floats) -> Floats:
 
 def _estimates(differences: Sequence[Differences], policy: Policy) -> tuple[list[Estimate], ...]:
     """The estimates of all comparisons as measured, and with every tie resolved against and for the candidate."""
-    as_measured = [_estimate(each, each.value, policy) for each in differences]
-
-    def at(end: str) -> list[Estimate]:
-        values = [getattr(each, end) for each in differences]
-        return [
-            found if np.array_equal(value, each.value) else _estimate(each, value, policy)
-            for found, each, value in zip(as_measured, differences, values, strict=True)
-        ]
-
-    return as_measured, at("low"), at("high")
+    found = [_of_each_world(each, policy) for each in differences]
+    measured, low, high = ([estimates[world] for estimates in found] for world in range(3))
+    return measured, low, high
 
 
-def _estimate(differences: Differences, values: Floats, policy: Policy) -> Estimate:
-    return paired(values, clusters=differences.clusters, resamples=policy.resamples, seed=policy.seed)
+def _of_each_world(differences: Differences, policy: Policy) -> list[Estimate]:
+    """Three estimates; one for all where ties move nothing."""
+    columns = [differences.value, differences.low, differences.high]
+    moved = any(not np.array_equal(column, differences.value) for column in columns)
+    options = {"clusters": differences.clusters, "resamples": policy.resamples, "seed": policy.seed}
+    return paired_columns(columns, **options) if moved else paired_columns(columns[:1], **options) * 3
 
 
 def _judged(estimate: Estimate, p: float | None, rule: Rule, policy: Policy) -> Verdict:

@@ -5,18 +5,16 @@ not non-inferior, a required limit that is not shown to be kept, an event that t
 Release: otherwise. No mean outweighs a hard rule: the worst reason decides.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from rankwork.decision.comparisons import Comparison, Regression, compared, regressions
 from rankwork.decision.limits import Checked, Event, TwoByTwo, checked, events, two_by_two
-from rankwork.decision.pairing import Pair, System, pair
+from rankwork.decision.pairing import Cases, Pair, System, pair
 from rankwork.decision.pareto import Front, front_of
 from rankwork.decision.policy import Policy, read_policy
-from rankwork.trace import Case
 
 Word = Literal["reject", "hold", "release"]
 
@@ -34,7 +32,10 @@ class Reason:
 
 @dataclass(frozen=True, eq=False)
 class Gate:
-    """What a policy makes of a candidate. `bool()` is whether it may be released."""
+    """What a policy makes of a candidate. `bool()` is whether it may be released.
+
+    `str()` is the decision with its reasons; `rankwork.decision.telling` has the whole of it as table, JSON and HTML.
+    """
 
     pair: Pair
     comparisons: tuple[Comparison, ...]
@@ -85,16 +86,8 @@ class Gate:
     def __bool__(self) -> bool:
         return self.decision == "release"
 
-    def to_json(self) -> dict[str, Any]:
-        """The whole of it as JSON holds it."""
-        from rankwork.decision.telling import json_of
-
-        return json_of(self)
-
     def __str__(self) -> str:
-        from rankwork.decision.telling import text_of
-
-        return text_of(self)
+        return "\n".join([self.headline, *(f"  {reason}" for reason in self.reasons)])
 
     def __repr__(self) -> str:
         return str(self)
@@ -105,19 +98,21 @@ def gate(
     baseline: System,
     candidate: System,
     *,
-    cases: Sequence[Case] | Path | str | None = None,
+    cases: Cases = None,
+    candidate_cases: Cases = None,
 ) -> Gate:
     """The decision of a policy on a candidate against a baseline.
 
     `policy` is a `Policy` or the path of its YAML file. `baseline` and `candidate` are files (traces as JSON lines or
     parquet, the JSON of an audit, CSV of `query,measure,value`), sequences of traces, or `Outcomes`. `cases` gives gold
-    evidence, slices, clusters and expected refusals; None takes the file that the policy names.
+    evidence, slices, clusters and expected refusals; None takes the file that the policy names. Where the candidate's
+    index was re-chunked, `candidate_cases` are the same cases with the gold as it stands there.
 
     InputError for a policy or file that cannot be read, an unknown measure, a slice that matches nothing, costs in two
     currencies, and systems that were not asked the same.
     """
     asked = policy if isinstance(policy, Policy) else read_policy(policy)
-    found = pair(asked, baseline, candidate, cases)
+    found = pair(asked, baseline, candidate, cases, candidate_cases)
     return Gate(
         found,
         tuple(compared(found)),

@@ -85,17 +85,24 @@ def read_outcomes(path: str | os.PathLike[str]) -> Outcomes:
     path = Path(path)
     try:
         with path.open("rb") as file:
-            head = file.read(4096)
+            first = file.readline().lstrip(b"\xef\xbb\xbf \t\r\n")
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
-    first = head.lstrip(b"\xef\xbb\xbf \t\r\n")
-    if first.startswith(b"{") and b'"per_query"' in path.read_bytes():
+    if first.startswith(b"{") and _begins_an_audit(first, path):
         return _of_audit(path)
     if first.startswith((b"{", b"PAR1", b"\x1f\x8b")):
         from rankwork.inputs.traces import read_traces
 
         return of_traces(path.name, list(read_traces(path)))
     return _of_csv(path)
+
+
+def _begins_an_audit(first: bytes, path: Path) -> bool:
+    """Whether JSON is an audit: one object, over many lines or on one, where traces have an object on each line."""
+    try:
+        return "per_query" in json.loads(first)
+    except ValueError:
+        return b'"per_query"' in path.read_bytes()
 
 
 def of_traces(name: str, traces: Sequence[Trace]) -> Outcomes:
@@ -108,7 +115,10 @@ def of_traces(name: str, traces: Sequence[Trace]) -> Outcomes:
 
 def _of_audit(path: Path) -> Outcomes:
     try:
-        queries: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))["per_query"]
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if "systems" in found:
+            raise InputError(f"{path.name}: the audit of several runs; a gate takes one of each system")
+        queries: Mapping[str, Any] = found["per_query"]
         names = list(dict.fromkeys(name for entries in queries.values() for name in entries))
         columns = {name: _audited(path, name, queries) for name in names}
     except (ValueError, KeyError, TypeError, AttributeError) as error:

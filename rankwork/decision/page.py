@@ -1,26 +1,34 @@
 """A gate as one HTML page that needs nothing else: the decision, its reasons, and each interval against its margin."""
 
+import json
 from collections.abc import Iterable
 from html import escape
-from typing import TYPE_CHECKING
 
 from rankwork.decision.comparisons import Comparison
-from rankwork.decision.telling import HEAD, LIMITS_HEAD, limit_row, row_of
-
-if TYPE_CHECKING:
-    from rankwork.decision.gate import Gate
+from rankwork.decision.gate import Gate
+from rankwork.decision.telling import HEAD, LIMITS_HEAD, json_of, limit_row, row_of, text_of
 
 _STYLE = """
-body{font:16px/1.45 system-ui,sans-serif;color:#333;max-width:75rem;margin:2rem auto;padding:0 1rem}
-table{border-collapse:collapse;font-size:.85rem;margin:1rem 0}td,th{padding:.3rem .6rem;text-align:left;
-border-bottom:1px solid #ddd;vertical-align:middle}h1{margin-bottom:.2rem}
+body{font:16px/1.45 system-ui,sans-serif;color:#333;max-width:90rem;margin:2rem auto;padding:0 1rem}
+table{border-collapse:collapse;font-size:.85rem;margin:1rem 0;display:block;overflow-x:auto}
+td,th{padding:.3rem .6rem;text-align:left;
+border-bottom:1px solid #ddd;vertical-align:middle;white-space:nowrap}h1{margin-bottom:.2rem}
 .release{color:#08519c}.hold{color:#8a5a00}.reject{color:#a50f15}svg{display:block}
 """.strip().replace("\n", "")
 _WIDTH, _HEIGHT = 220, 22
 _MOST = 100
 
 
-def page_of(gate: "Gate") -> str:
+def told(gate: Gate, form: str) -> str:
+    """The gate as `table`, `json` or `html`."""
+    if form == "json":
+        return json.dumps(json_of(gate), indent=2, ensure_ascii=False)
+    if form == "html":
+        return page_of(gate)
+    return text_of(gate)
+
+
+def page_of(gate: Gate) -> str:
     """The page; at most so many regressions are listed, all of them are in the JSON."""
     title = f"{gate.decision.capitalize()}: {gate.policy.name}"
     parts = [
@@ -51,7 +59,7 @@ def _row(cell: str, texts: Iterable[str]) -> str:
     return f"<tr>{''.join(f'<{cell}>{text}</{cell}>' for text in texts)}</tr>"
 
 
-def _rules(gate: "Gate") -> str:
+def _rules(gate: Gate) -> str:
     """The table of rules, an interval drawn in each row; all rows of a rule share one scale."""
     if not gate.comparisons:
         return ""
@@ -63,7 +71,7 @@ def _rules(gate: "Gate") -> str:
     return f"<h2>Rules</h2><table>{_row('th', [*map(escape, HEAD), ''])}{''.join(rows)}</table><p>{said}</p>"
 
 
-def _names(gate: "Gate") -> list[str]:
+def _names(gate: Gate) -> list[str]:
     return list(dict.fromkeys(each.rule.name for each in gate.comparisons))
 
 
@@ -88,7 +96,7 @@ def _interval(each: Comparison, scale: float) -> str:
     return f'<svg width="{_WIDTH}" height="{_HEIGHT}" role="img" aria-label="{said}">{shapes}</svg>'
 
 
-def _regressions(gate: "Gate") -> str:
+def _regressions(gate: Gate) -> str:
     rows = [
         (e.query, e.measure, f"{e.difference:+.4f}", "yes" if e.whatever_ties_do else "no", ", ".join(e.slices))
         for e in gate.regressions[:_MOST]

@@ -17,6 +17,7 @@ import numpy as np
 from rankwork.decision import slices
 from rankwork.decision.outcomes import Column, Outcomes, cases_by_id, of_traces, read_outcomes
 from rankwork.decision.policy import Policy
+from rankwork.decision.quantities import QUANTITIES
 from rankwork.decision.slices import Members
 from rankwork.decision.trace_columns import column, is_stale
 from rankwork.errors import ContractError, InputError
@@ -24,6 +25,7 @@ from rankwork.measures.names import Measure, parse
 from rankwork.measures.values import examples
 from rankwork.trace import Case, Trace
 
+Cases = Sequence[Case] | Path | str | None
 System = Any  # Outcomes, a sequence of traces, or a file's path: see rankwork.decision.outcomes
 _SAME = ("query", "identity", "time", "protocol", "unit")
 _SAME_VERSIONS = ("data", "judge")
@@ -31,12 +33,16 @@ _SAME_VERSIONS = ("data", "judge")
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Both systems over the same queries in one order; `cases` by ID, empty where none were given."""
+    """Both systems over the same queries in one order; `cases` by ID, empty where none were given.
+
+    `candidate_cases` are the same cases with the gold as the candidate's index holds it, where that was re-chunked.
+    """
 
     policy: Policy
     baseline: Outcomes
     candidate: Outcomes
     cases: Mapping[str, Case]
+    candidate_cases: Mapping[str, Case]
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -45,9 +51,10 @@ class Pair:
 
     @cached_property
     def clusters(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """The cluster of each query as a number, int64[Q]."""
+        """The cluster of each query as a number, in the order in which clusters first appear, int64[Q]."""
+        numbers: dict[str, int] = {}
         names = slices.clusters_of(self.queries, self.cases)
-        return np.unique(names, return_inverse=True)[1].astype(np.int64)
+        return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
 
     @cached_property
     def _columns(self) -> dict[tuple[str, str | None], tuple[Column, Column]]:
@@ -58,7 +65,10 @@ class Pair:
         key = (measure, stage)
         if key not in self._columns:
             try:
-                one, two = (_column(system, measure, stage, self.cases) for system in (self.baseline, self.candidate))
+                if stage is not None and measure not in QUANTITIES:
+                    self._check_gold()
+                one = _column(self.baseline, measure, stage, self.cases)
+                two = _column(self.candidate, measure, stage, self.candidate_cases)
                 if one.unit != two.unit and one.known.any() and two.known.any():
                     names = self.baseline.name, self.candidate.name
                     raise InputError(f"{measure!r} is in {one.unit!r} in {names[0]} and in {two.unit!r} in {names[1]}")
@@ -66,6 +76,18 @@ class Pair:
                 raise InputError(f"{self.policy.place(*place)}: {error}") from None
             self._columns[key] = one, two
         return self._columns[key]
+
+    def _check_gold(self) -> None:
+        """Refuse gold with the baseline's IDs for a candidate that was chunked in another way: all would be missed."""
+        if self.candidate_cases is not self.cases or not (self.baseline.traces and self.candidate.traces):
+            return
+        before, after = self.baseline.traces[0], self.candidate.traces[0]
+        old, new = (trace.snapshot.get("chunker") for trace in (before, after))
+        if old != new and after.unit == "chunk":
+            raise InputError(
+                f"the chunker changed from {old!r} to {new!r}: the gold may have other IDs in {self.candidate.name}; "
+                f"give the cases as they stand there too (candidate_cases, --candidate-cases)"
+            )
 
     def slices(self, names: Sequence[str], *place: Any) -> dict[str, Members]:
         """The members of each slice. InputError, with the policy's place, for a slice that matches nothing."""
@@ -92,13 +114,18 @@ class Pair:
         return notes + _changes(self.baseline.traces, self.candidate.traces)
 
 
-def pair(policy: Policy, baseline: System, candidate: System, cases: Sequence[Case] | Path | str | None = None) -> Pair:
+def pair(
+    policy: Policy, baseline: System, candidate: System, cases: Cases = None, candidate_cases: Cases = None
+) -> Pair:
     """Both systems, ready to be compared. `cases` None: those that the policy names, or none.
 
-    InputError for files that cannot be read, systems that did not answer the same queries or were not asked the same,
-    and traces of a case that is not among the cases.
+    `candidate_cases` None: the same. InputError for files that cannot be read, systems that did not answer the same
+    queries or were not asked the same, traces of a case that is not among the cases, and candidate cases that differ in
+    more than their gold.
     """
     by_id = cases_by_id(_cases(policy, cases))
+    candidates = by_id if candidate_cases is None else cases_by_id(_cases(policy, candidate_cases))
+    _check_cases(by_id, candidates)
     one, two = _outcomes(baseline, "baseline"), _outcomes(candidate, "candidate")
     two = two.ordered(one.queries)
     for before, after in zip(one.traces, two.traces, strict=bool(one.traces and two.traces)):
@@ -106,10 +133,21 @@ def pair(policy: Policy, baseline: System, candidate: System, cases: Sequence[Ca
     unknown = [trace.case for trace in one.traces if by_id and trace.case not in by_id]
     if unknown:
         raise InputError(f"{one.name}: no case is given for {examples(unknown)}")
-    return Pair(policy, one, two, by_id)
+    return Pair(policy, one, two, by_id, candidates)
 
 
-def _cases(policy: Policy, cases: Sequence[Case] | Path | str | None) -> Sequence[Case]:
+def _check_cases(cases: Mapping[str, Case], candidates: Mapping[str, Case]) -> None:
+    """Refuse cases of the candidate that ask something else."""
+    if candidates is cases:
+        return
+    if set(cases) != set(candidates):
+        raise InputError(f"only one of the two sets of cases has {examples(sorted(set(cases) ^ set(candidates)))}")
+    for name, case in cases.items():
+        if case.model_copy(update={"requires": ()}) != candidates[name].model_copy(update={"requires": ()}):
+            raise InputError(f"case {name!r} differs between the two sets of cases in more than its gold evidence")
+
+
+def _cases(policy: Policy, cases: Cases) -> Sequence[Case]:
     if cases is None and policy.cases is None:
         return ()
     if cases is None or isinstance(cases, str | os.PathLike):

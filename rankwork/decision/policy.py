@@ -1,17 +1,26 @@
 """A policy: what must hold for a release, written down and committed before results are seen.
 
 No threshold is built in. A rule without a margin is never equivalent and never non-inferior, and what the policy does
-not name is not checked. `example_policy.yaml` beside this file shows every section.
+not name is not checked. `policies/example.yaml` beside this file shows every section.
 """
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveInt, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    PositiveInt,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from rankwork.decision.quantities import EVENTS, QUANTITIES
 from rankwork.errors import ContractError, InputError
@@ -212,12 +221,16 @@ class Policy(_Strict):
         asked = (self.rules, self.events, self.refusals != Refusals(), self.latency, self.cost)
         if not any(asked):
             raise ValueError("nothing is checked: there are no rules, events, refusals, latency or cost")
-        seen: set[str] = set()
-        for rule in self.rules:
-            if rule.name in seen:
-                raise ValueError(f"there are two rules for {rule.name}: give one rule more slices")
-            seen.add(rule.name)
         return self
+
+    @field_validator("rules")
+    @classmethod
+    def _named_once(cls, rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+        names = [rule.name for rule in rules]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice:
+            raise ValueError(f"there are two rules for {twice}: give one rule more slices")
+        return rules
 
     def place(self, *path: Any) -> str:
         """Where something stands: `policy.yaml line 7 (rules.0.measure)`, as far as it is known."""
@@ -245,15 +258,20 @@ class Source:
         """The nodes of the text. InputError, with the line, for what is no YAML."""
         import yaml
 
+        node = self._read(lambda text: yaml.compose(text, yaml.SafeLoader))
+        if not isinstance(node, yaml.MappingNode):
+            raise InputError(f"{self.path.name}: a policy is a mapping, with `name: ...` among its keys")
+        return node
+
+    def _read(self, how: Callable[[str], Any]) -> Any:
+        import yaml
+
         try:
-            node = yaml.compose(self.text, yaml.SafeLoader)
+            return how(self.text)
         except yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
             line = f" line {mark.line + 1}" if mark else ""
             raise InputError(f"{self.path.name}{line}: not YAML: {getattr(error, 'problem', error)}") from None
-        if not isinstance(node, yaml.MappingNode):
-            raise InputError(f"{self.path.name}: a policy is a mapping, with `name: ...` among its keys")
-        return node
 
     @cached_property
     def lines(self) -> dict[Place, int]:
@@ -284,7 +302,23 @@ class Source:
         import yaml
 
         self.lines  # noqa: B018  refuses keys that stand twice, of which PyYAML would keep the last
-        return yaml.safe_load(self.text)
+        return self._read(yaml.safe_load)
+
+
+def shipped(name: str) -> Path:
+    """The file of a policy that comes with the library: `example`, or one that a notebook decides by.
+
+    ContractError for a name that there is not.
+
+    >>> read_policy(shipped("docstrings")).rules[0].name
+    'nDCG@10 of fuse'
+    """
+    folder = Path(__file__).with_name("policies")
+    path = folder / f"{name}.yaml"
+    if path not in folder.glob("*.yaml"):
+        names = ", ".join(sorted(each.stem for each in folder.glob("*.yaml")))
+        raise ContractError(f"no policy {name!r} is shipped; there are {names}")
+    return path
 
 
 def read_policy(path: str | os.PathLike[str]) -> Policy:

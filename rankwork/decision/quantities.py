@@ -7,6 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from rankwork.diagnosis.bounded_shares import BoundedShare
+from rankwork.diagnosis.citations import citation_scores
+from rankwork.diagnosis.generation import answer_scores
+from rankwork.diagnosis.leaks import Rule, leaks_of
 from rankwork.trace import Case, Trace, Usage
 
 Number = Callable[[Trace, Case | None], float | None]
@@ -45,8 +49,37 @@ def _total(part: Callable[[Usage], float | None]) -> Number:
     return summed
 
 
+def _of_answer(name: str) -> Number:
+    """A score of the answer by its labelled claims; None where it is undefined or not fully known."""
+
+    def score(trace: Trace, case: Case | None) -> float | None:
+        if case is None or trace.claims is None:
+            return None
+        share: BoundedShare = getattr(answer_scores(case, trace), name)
+        return share.value
+
+    return score
+
+
+def _of_citations(name: str) -> Number:
+    def score(trace: Trace, case: Case | None) -> float | None:
+        if case is None or trace.claims is None or trace.citations is None:
+            return None
+        share: BoundedShare = getattr(citation_scores(case, trace), name)
+        return share.value
+
+    return score
+
+
 QUANTITIES: Mapping[str, Quantity] = {
     "answers_as_expected": Quantity(_answers_as_expected, "higher", 1.0),
+    "faithfulness": Quantity(_of_answer("faithfulness"), "higher", 1.0),
+    "contradicted": Quantity(_of_answer("contradicted"), "lower", 1.0),
+    "correctness": Quantity(_of_answer("correctness"), "higher", 1.0),
+    "relevance": Quantity(_of_answer("relevance"), "higher", 1.0),
+    "completeness": Quantity(_of_answer("completeness"), "higher", 1.0),
+    "citation_precision": Quantity(_of_citations("precision"), "higher", 1.0),
+    "citation_recall": Quantity(_of_citations("recall"), "higher", 1.0),
     "refused": Quantity(_refused, "lower", 1.0),
     "latency_ms": Quantity(lambda trace, case: trace.latency_ms, "lower", None, "ms"),
     "cost": Quantity(_total(lambda usage: usage.cost), "lower", None),
@@ -61,18 +94,12 @@ QUANTITIES: Mapping[str, Quantity] = {
 
 
 def _unauthorised(trace: Trace) -> list[str] | None:
-    """Items that this identity may not see, in any list that goes on, in the prompt, a citation or a cached value."""
-    items = [(stage.name, item) for stage in trace.stages for item in stage.items]
-    if all(item.acl is None for _, item in items):
+    """What this identity may not read, in any layer: lists, reranker, context, prompt, citations, caches."""
+    items = [item for stage in trace.stages for item in stage.items]
+    if all(item.acl is None and item.tenant is None for item in items):
         return None
-    denied = {name for _, item in items if item.acl == "denied" for name in (item.id, item.source) if name}
-    found = [f"{item.id} in {stage}" for stage, item in items if item.kept and item.acl == "denied"]
-    layers = {
-        "the prompt": trace.prompt.ids if trace.prompt else (),
-        "a citation": tuple(citation.id for citation in trace.citations or ()),
-        "a cached value": tuple(name for hit in trace.events.cache_hits or () for name in hit.ids),
-    }
-    return found + [f"{name} in {layer}" for layer, names in layers.items() for name in names if name in denied]
+    denied = frozenset(item.id for item in items if item.acl == "denied")
+    return [f"{leak.id} in {leak.where}" for leak in leaks_of(trace, Rule(trace.identity, denied))]
 
 
 def _cross_tenant_cache_hit(trace: Trace) -> list[str] | None:

@@ -1,22 +1,19 @@
 """What a gate found, as JSON and as a table for the terminal."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rankwork.decision.comparisons import Comparison
+from rankwork.decision.gate import Gate
 from rankwork.decision.limits import Checked
-
-if TYPE_CHECKING:
-    from rankwork.decision.gate import Gate
 
 HEAD = ("rule", "slice", "baseline", "candidate", "gain", "95% limits", "margin", "clusters", "verdict", "ties")
 LIMITS_HEAD = ("limit", "slice", "value", "90% limits", "at most", "looked at", "unknown", "verdict")
 _MOST = 10
 
 
-def json_of(gate: "Gate") -> dict[str, Any]:
+def json_of(gate: Gate) -> dict[str, Any]:
     """The decision, every reason, and everything behind them; unknown numbers are None."""
     return {
         "policy": gate.policy.name,
@@ -32,17 +29,6 @@ def json_of(gate: "Gate") -> dict[str, Any]:
         "resampling": {"resamples": gate.policy.resamples, "seed": gate.policy.seed, "alpha": gate.policy.alpha},
         "queries": len(gate.pair.queries),
     }
-
-
-def told(gate: "Gate", form: str) -> str:
-    """The gate as `table`, `json` or `html`."""
-    if form == "json":
-        return json.dumps(json_of(gate), indent=2, ensure_ascii=False)
-    if form == "html":
-        from rankwork.decision.page import page_of
-
-        return page_of(gate)
-    return text_of(gate)
 
 
 def _comparison(each: Comparison) -> dict[str, Any]:
@@ -67,7 +53,7 @@ def _comparison(each: Comparison) -> dict[str, Any]:
     }
 
 
-def _front(gate: "Gate") -> dict[str, Any] | None:
+def _front(gate: Gate) -> dict[str, Any] | None:
     front = gate.front
     if front is None:
         return None
@@ -75,10 +61,9 @@ def _front(gate: "Gate") -> dict[str, Any] | None:
     return {"axes": [asdict(axis) for axis in front.axes], "systems": systems, "best": list(front.best)}
 
 
-def text_of(gate: "Gate") -> str:
+def text_of(gate: Gate) -> str:
     """The decision with its reasons first, then a row for each rule and limit, then what is to be reviewed."""
-    parts = [gate.headline]
-    parts += [f"  {reason}" for reason in gate.reasons]
+    parts = [str(gate)]
     if gate.comparisons:
         parts += ["", *aligned([HEAD, *(row_of(each) for each in gate.comparisons)])]
     if gate.limits:
@@ -89,7 +74,7 @@ def text_of(gate: "Gate") -> str:
     return "\n".join([*parts, *(["", *gate.notes] if gate.notes else [])])
 
 
-def _review(gate: "Gate") -> list[str]:
+def _review(gate: Gate) -> list[str]:
     shown = gate.regressions[:_MOST]
     certain = sum(each.whatever_ties_do for each in gate.regressions)
     head = f"To review: {len(gate.regressions)} queries lost by a rule, {certain} of them whatever ties do."
@@ -130,6 +115,8 @@ def limit_row(each: Checked) -> tuple[str, ...]:
 
 
 def _plain(value: float) -> str:
+    if 0 < abs(value) < 0.01:
+        return f"{value:.3g}"
     return f"{value:.4f}" if abs(value) < 10 else f"{value:.1f}"
 
 

@@ -1,7 +1,9 @@
 """Columns that are taken from traces: measures of a stage's list against the case's gold, and quantities of a trace.
 
 A list counts in the order in which it was returned; what other orders of its equal scores would have given is its
-range. Cases whose gold was not valid at their time are stale: they have no value, and are never a miss.
+range. Where a trace lists what a tie kept out of a cut (`tie_cut`), that takes part in the range. What ties in earlier
+stages handed on is not in it: see `rankwork.diagnosis.funnel`. Cases whose gold was not valid at their time are stale:
+they have no value, and are never a miss.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,8 +16,9 @@ from rankwork.decision.quantities import QUANTITIES, Quantity
 from rankwork.errors import InputError
 from rankwork.measures.auditing import Audit, audit
 from rankwork.measures.evidence_coverage import evidence_coverage
+from rankwork.measures.names import parse
 from rankwork.rankings import Rankings
-from rankwork.trace import Case, Stage, Trace
+from rankwork.trace import Case, Item, Stage, Trace
 
 _COVERAGE = ("EvidenceCoverage", "EvidenceComplete")
 
@@ -84,7 +87,8 @@ def _of_lists(measure: str, stage: str, traces: Sequence[Trace], cases: Mapping[
     empty = np.full(len(traces), np.nan)
     if not with_gold:
         raise InputError(f"{measure} of {stage}: no case has gold evidence; are the cases those of these traces?")
-    found = _audited(measure, _rankings(judged, stage), {name: cases[name] for name in with_gold})
+    gold = {name: cases[name] for name in with_gold}
+    found = _audited(measure, _rankings(judged, stage, _cutoff(measure)), gold, _protocol(traces))
     values = next(iter(found.results.values())).values if len(found.results) == 1 else found.result(measure).values
     at = {trace.case: place for place, trace in enumerate(traces)}
     places = [at[query] for query in found.queries]
@@ -93,21 +97,42 @@ def _of_lists(measure: str, stage: str, traces: Sequence[Trace], cases: Mapping[
     return Column(value, low, high)
 
 
-def _audited(measure: str, run: Rankings, cases: Mapping[str, Case]) -> Audit:
+def _protocol(traces: Sequence[Trace]) -> str:
+    """The one protocol of all traces. InputError for two."""
+    names = list(dict.fromkeys(trace.protocol for trace in traces))
+    if len(names) > 1:
+        raise InputError(f"the traces name two protocols, {names[0]!r} and {names[1]!r}: one scores a run")
+    return names[0]
+
+
+def _audited(measure: str, run: Rankings, cases: Mapping[str, Case], protocol: str) -> Audit:
     name, _, k = measure.partition("@")
     if name in _COVERAGE:
         needs = {case.id: [[each.id for each in need.any_of] for need in case.requires] for case in cases.values()}
-        return evidence_coverage(run, needs, int(k), order="input")
+        return evidence_coverage(run, needs, int(k), protocol=protocol, order="input")
     grades = {case.id: {each.id: each.grade for each in case.gold.values()} for case in cases.values()}
-    return audit(run, grades, [measure], order="input")
+    return audit(run, grades, [measure], protocol=protocol, order="input")
 
 
-def _rankings(traces: Sequence[Trace], stage: str) -> Rankings:
-    """What the stage returned, in its order; an item without a score ties with none."""
+def _cutoff(measure: str) -> int | None:
+    return int(measure.partition("@")[2]) if measure.startswith(_COVERAGE) else parse(measure).cutoff
+
+
+def _ranked(stage: Stage | None, cutoff: int | None) -> Sequence[Item]:
+    """What the stage returned, no deeper than the measure looks, and what only a tie kept out of that."""
+    kept = stage.kept if stage else ()
+    if stage is None or cutoff is None or cutoff > len(kept):
+        return kept
+    tied = [item for item in stage.items if item.drop_reason == "tie_cut" and item.score is not None]
+    last = kept[cutoff - 1].score
+    return [*kept[:cutoff], *(item for item in (*kept[cutoff:], *tied) if item.score == last and last is not None)]
+
+
+def _rankings(traces: Sequence[Trace], stage: str, cutoff: int | None) -> Rankings:
+    """What the stage returned, in its order; where an item has no score, none ties."""
     rows: list[tuple[str, str, float]] = []
     for trace in traces:
-        found = _stage(trace, stage)
-        items = found.kept if found else ()
+        items = _ranked(_stage(trace, stage), cutoff)
         scored = all(item.score is not None for item in items)
         rows += [(trace.case, i.id, _score(i.score) if scored else -float(p)) for p, i in enumerate(items)]
     queries: Any

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankwork.errors import ContractError
-from rankwork.statistics import Estimate, paired, share
+from rankwork.statistics import Estimate, paired_columns, share
 
 Word = Literal["better", "equivalent", "worse", "inconclusive"]
 FEWEST_THAT_DIFFER = 10
@@ -80,18 +80,16 @@ def verdict(
     Nothing changed, in 40 queries and in 400:
 
     >>> print(verdict([0.0] * 40, margin=0.01, alpha=0.05))
-    inconclusive: 0 of 40 clusters differ, fewer than 10, and drops in up to 7.22% of them could cost .07216, margin .01
+    inconclusive: 0 of 40 clusters differ, fewer than 10, and drops in up to 7.22% of them could cost 0.07216,
+    margin 0.01
     >>> verdict([0.0] * 400, margin=0.01, alpha=0.05).word
     'equivalent'
     """
     options: dict[str, Any] = {"clusters": clusters, "resamples": resamples, "seed": seed}
     table: dict[str, Any] = {"margin": margin, "alpha": alpha, "largest_drop": largest_drop}
-    estimate = paired(differences, **options)
-    found = judge(estimate, **table)
-    if lowest is None or highest is None:
-        return found
-    limits = (judge(paired(ends, **options), **table) for ends in (lowest, highest))
-    return under_ties(found, *limits)
+    columns = [differences] if lowest is None or highest is None else [differences, lowest, highest]
+    found, *ends = (judge(estimate, **table) for estimate in paired_columns(columns, **options))
+    return under_ties(found, *ends) if ends else found
 
 
 def judge(
@@ -173,7 +171,7 @@ def _p(p: float | None) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.4g}".removeprefix("0")
+    return f"{value:.4g}"
 
 
 def _signed(value: float) -> str:

@@ -7,6 +7,7 @@ from rankwork.plots.audits import distribution, orders, queries, ranges, recall_
 from rankwork.plots.engines import engine_times, engines
 from rankwork.plots.funnel import losses, rank_flow
 from rankwork.plots.fusion import changes_by_depth, fused_scores
+from rankwork.plots.gates import changes, front, verdicts
 from rankwork.plots.judging import calibrations, confusion
 from rankwork.plots.monitoring import latencies
 from rankwork.plots.selection import blocks, boundary, certificate, winners
@@ -15,8 +16,8 @@ from rankwork.plots.sweeps import sweep
 from rankwork.plots.systems import differences, leaderboard, origins
 
 __all__ = [
-    "blocks", "boundary", "calibrations", "cells", "certificate", "changes_by_depth", "confusion",
-    "differences", "distribution", "engine_times", "engines", "evaluator_costs", "fused_scores", "latencies",
+    "blocks", "boundary", "calibrations", "cells", "certificate", "changes", "changes_by_depth", "confusion",
+    "differences", "distribution", "engine_times", "engines", "evaluator_costs", "front", "fused_scores", "latencies",
     "leaderboard", "losses", "orders", "origins", "queries", "ranges", "rank_flow", "ratios", "recall_over_k",
-    "sweep", "widths", "winners",
+    "sweep", "verdicts", "widths", "winners",
 ]  # fmt: skip
