@@ -21,8 +21,10 @@ from rankwork.decision.quantiles import minimum, quantile
 from rankwork.decision.verdicts import verdict
 from rankwork.diagnosis.alce import alce_scores
 from rankwork.diagnosis.citations import CitationRules, citation_scores
+from rankwork.diagnosis.funnel import funnel
 from rankwork.diagnosis.generation import Rules, answer_scores
 from rankwork.diagnosis.judges import kappa
+from rankwork.diagnosis.leaks import upper_bound
 from rankwork.engines import engine
 from rankwork.engines.layers import agreement, contract, layers
 from rankwork.engines.saved_scores import make
@@ -41,7 +43,7 @@ from rankwork.retrieval.fusion_intervals import fused_intervals
 from rankwork.retrieval.routes import Several
 from rankwork.statistics import minimum_values
 from rankwork.trace import Case as Question
-from rankwork.trace import Citation, Claim, Label, Trace
+from rankwork.trace import Citation, Claim, Evidence, Label, Requirement, Trace
 
 NOT_ANSWERED, RIGHT, WRONG = "not answered yet", "right", "not right yet"
 
@@ -225,6 +227,25 @@ def _ranks_that_float_sums_tell_apart(answer: tuple[Any, Any]) -> bool:
     return possible and sorted(first) == sorted(second) and sums[0] != sums[1]
 
 
+def _traces_for_one_in_two_hundred(answer: Any) -> bool:
+    """The first number of traces at which the bound is low enough; one trace less is not."""
+    n = next(n for n in range(1, 10_000) if upper_bound(n) <= 0.005)
+    return _same_number(answer, n)
+
+
+def _lost_in_fusion_without_reasons(answer: tuple[Any, Any]) -> bool:
+    case, trace = answer
+    reasons = [item.drop_reason for stage in trace.stages for item in stage.items]
+    return not any(reasons) and "lost_in_fusion" in {found.row for found in funnel([case], [trace]).diagnoses()}
+
+
+def _could_have_kept_the_gold(answer: Any) -> bool:
+    gold = Requirement(any_of=(Evidence(id="g"),))
+    found = funnel([Question(id="q", query="?", requires=(gold,))], [Trace(case="q", stages=(answer,))])
+    recall = found.table.mean(answer.name, "R")
+    return (recall.observed, recall.own_max, recall.own_unknown) == (0, 1, 0)
+
+
 def _ends_with_one_verdict_failed(answer: tuple[Any, Any]) -> bool:
     labels: tuple[Label | None, ...] = ("supported", "supported", "contradicted", None)
     claims = tuple(Claim(id=str(place), label=label) for place, label in enumerate(labels))
@@ -340,6 +361,9 @@ EXERCISES: Mapping[str, Exercise] = {
     "06.1": Exercise(_A_NUMBER, _expected_of_four_tied),
     "06.2": Exercise("routes, such as {'bm25': {'a': 2.0}, 'dense': ['a']}", _tie_that_the_fused_list_hides),
     "06.3": Exercise("two triples of ranks, such as ((1, 2, 3), (3, 1, 2))", _ranks_that_float_sums_tell_apart),
+    "07.1": Exercise("a number of traces", _traces_for_one_in_two_hundred),
+    "07.2": Exercise("(case, trace)", _lost_in_fusion_without_reasons),
+    "07.3": Exercise("a Stage of rankwork.trace", _could_have_kept_the_gold),
     "08.1": Exercise("a pair, such as (0.25, 0.5)", _ends_with_one_verdict_failed),
     "08.2": Exercise("two lists of ten, each 0 or 1", _agreeing_by_chance),
     "08.3": Exercise("(citations, IDs), such as ([('a', '1', 'full')], ['a'])", _perfect_by_alce_alone),

@@ -13,6 +13,7 @@ import pytest
 from rankwork.contract.reference import rank
 from rankwork.errors import ContractError, InputError
 from rankwork.exercises import EXERCISES, NOT_ANSWERED, RIGHT, WRONG, check
+from rankwork.trace import Case, Evidence, Item, Requirement, Stage, Trace
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 
@@ -32,6 +33,25 @@ def orders_ids_by_length(rows: Any, k: int, *, policy: str = "by_id") -> tuple[A
     return tuple(sorted(order, key=lambda document: (-scores[document], len(str(document)), document))[:k])
 
 
+FOLLOWED = Case(id="q", query="?", requires=(Requirement(any_of=(Evidence(id="g"),)),))
+
+
+def fused_away(**dropped: Any) -> Trace:
+    """One route finds g second; the fusion keeps one, and lists g below it."""
+    both = (Item(id="a", rank=1, score=2.0), Item(id="g", rank=2, score=1.0))
+    route = Stage(kind="retrieve", route="bm25", requested=2, returned=2, items=both)
+    below = Item(id="g", score=0.1, kept=False, **dropped)
+    fused = Stage(kind="fuse", requested=1, returned=1, items=(Item(id="a", rank=1, score=0.2), below))
+    return Trace(case="q", stages=(route, fused))
+
+
+def tied_at_the_cut(score: float, **dropped: Any) -> Stage:
+    """A stage that keeps a with score 1, and lists g with another score, or the same, among what it dropped."""
+    items = (Item(id="a", rank=1, score=1.0), Item(id="g", score=score, kept=False, **dropped), LAST)
+    return Stage(kind="retrieve", requested=1, returned=1, items=items)
+
+
+LAST = Item(id="z", score=0.0, kept=False)
 SOLUTIONS: dict[str, list[Any]] = {
     # B and D beside A: one of the two relevant documents.
     "00.1": [Fraction(1, 2), 0.5],
@@ -79,6 +99,12 @@ SOLUTIONS: dict[str, list[Any]] = {
     "06.2": [{"bm25": {"a": 1.0, "b": 1.0}, "dense": ["c", "b", "a"]}, [[("a", 1), ("b", 1)], ["c", "b", "a"]]],
     # Ranks 1, 2 and 7 have two sums in floats.
     "06.3": [((1, 7, 2), (2, 1, 7))],
+    # log(.05) / log(.995), rounded up.
+    "07.1": [598],
+    # Found by the only route, and by rank alone beyond the fusion's cut.
+    "07.2": [(FOLLOWED, fused_away())],
+    # "g" ties with the last that was kept.
+    "07.3": [tied_at_the_cut(1.0)],
     # The failed verdict can be a third supported claim of four, or not.
     "08.1": [(0.5, 0.75), (Fraction(1, 2), Fraction(3, 4))],
     # Where one judge always says the same, chance explains all of the agreement; two lone ones that miss do worse.
@@ -138,6 +164,12 @@ MISTAKES: dict[str, list[Any]] = {
     "06.1": [1 / 63, 1 / 64, (1 / 63 + 1 / 64 + 1 / 65) / 3],
     "06.2": [{"bm25": {"a": 1.0, "b": 1.0}}, {"bm25": {"a": 2.0, "b": 1.0}, "dense": ["a"]}, [["a", "b"], ["b", "a"]]],
     "06.3": [((1, 2, 3), (3, 1, 2)), ((1, 2, 7), (1, 7, 2)), ((1, 2, 7), (2, 1, 8)), ((1, 2), (2, 1))],
+    "07.1": [200, 597, 600],
+    "07.2": [
+        (FOLLOWED, fused_away(drop_reason="fusion_cut")),
+        (FOLLOWED, Trace(case="q", stages=fused_away().stages[:1])),
+    ],
+    "07.3": [tied_at_the_cut(0.5), tied_at_the_cut(1.0, drop_reason="quota")],
     "08.1": [(0.5, 1), (2 / 3, 2 / 3)],
     "08.2": [([0] * 10, [0] * 10), ([0] * 9 + [1], [0] * 9 + [1]), ([0] * 10, [0] * 8 + [1, 1])],
     "08.3": [
@@ -180,6 +212,9 @@ MISSHAPEN: dict[str, list[Any]] = {
     "06.1": ["little"],
     "06.2": ["routes", {"bm25": 3}, {"bm25": ["a#1"], "dense": ["a"]}],
     "06.3": [(1, 2, 3), ("abc", "bca")],
+    "07.1": ["many"],
+    "07.2": [FOLLOWED, (1, 2)],
+    "07.3": ["a stage"],
     "08.1": [0.5],
     "08.2": [([0] * 9, [0] * 9), ([0] * 10, [2] * 10), 9],
     "08.3": [[("a", "1", "full")], ([("a", "3", "full")], ["a"]), ([("a", "1", "yes")], ["a"])],
