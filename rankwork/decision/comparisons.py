@@ -86,11 +86,14 @@ def _parts(pair: Pair) -> Iterator[tuple[int, Rule, str, Differences, tuple[floa
             one, two = (column.of(members) for column in columns)
             both = one.known & two.known
             if not both.any():
-                raise InputError(
-                    f"{pair.policy.place('rules', place)}: no query of slice {name!r} has a value in both systems"
-                )
+                raise InputError(f"{pair.policy.place('rules', place)}: {_nothing_in(name, pair)}")
             differences = _differences(pair, members, one, two, rule.sign)
             yield place, rule, name, differences, (float(one.value[both].mean()), float(two.value[both].mean()))
+
+
+def _nothing_in(name: str, pair: Pair) -> str:
+    said = f"no query of slice {name!r} has a value in both systems"
+    return said if pair.cases else f"{said}; no cases were given, are they needed (cases, --cases)?"
 
 
 def _differences(pair: Pair, members: Members, one: Column, two: Column, sign: int) -> Differences:
@@ -136,7 +139,8 @@ def _judged(estimate: Estimate, p: float | None, rule: Rule, policy: Policy) -> 
     found = judge(estimate, margin=rule.margin, alpha=policy.alpha, largest_drop=rule.drop, p=p)
     if estimate.clusters >= policy.minimum_clusters:
         return found
-    few = f"{estimate.clusters} clusters, fewer than the policy's {policy.minimum_clusters}"
+    there = f"{estimate.clusters} cluster{'' if estimate.clusters == 1 else 's'}"
+    few = f"{there}, fewer than the policy's {policy.minimum_clusters}"
     return replace(found, word="inconclusive", reason=few, non_inferior=None if rule.margin is None else False)
 
 

@@ -66,6 +66,11 @@ class TwoByTwo:
     refused: int
     unknown: int
 
+    def __str__(self) -> str:
+        rightly = f"rightly {self.answered} answered and {self.refused} refused"
+        wrongly = f"wrongly {self.false_answers} answered and {self.false_refusals} refused"
+        return f"{self.system}: {rightly}, {wrongly}{f', {self.unknown} unknown' if self.unknown else ''}"
+
 
 def two_by_two(pair: Pair) -> list[TwoByTwo]:
     """The refusals of both systems; empty where the policy does not ask for them."""
@@ -126,9 +131,9 @@ def _refusal(
     least, most = share(events, units), share(events + unknown, units)
     p = mcnemar(int(((before == 0) & (after == 1)).sum()), int(((before == 1) & (after == 0)).sum()))
     versus = "" if p is None else f"; against the baseline, McNemar p {p:.4f}"
-    word = _word(most.high <= limit.at_most, least.low > limit.at_most)
+    word, silent = _word(most.high <= limit.at_most, least.low > limit.at_most), _and_unknown(unknown, "mistakes")
     return Checked(
-        name, part, limit.required, word, f"{most}, limit {limit.at_most:.2%}{_and_unknown(unknown)}{versus}",
+        name, part, limit.required, word, f"{most}, limit {limit.at_most:.2%}{silent}{versus}",
         None if unknown else least.share, least.low, most.high, limit.at_most, "share", units, unknown,
     )  # fmt: skip
 
@@ -147,8 +152,8 @@ def _word(kept: bool, exceeded: bool) -> Kept:
     return "kept" if kept else "exceeded" if exceeded else "inconclusive"
 
 
-def _and_unknown(unknown: int) -> str:
-    return f", {unknown} unknown counted as such" if unknown else ""
+def _and_unknown(unknown: int, counted: str) -> str:
+    return f", {unknown} unknown and counted as {counted}" if unknown else ""
 
 
 # ------------------------------------------------------------- latency and cost
@@ -173,7 +178,7 @@ def _latency(budget: LatencyBudget, part: str, values: Any) -> Checked:
     exceeded = share(above, len(values)).low > allowed
     if enough:
         needs = minimum_values(budget.quantile, above=above + unknown)
-        reason = f"{above} of {len(values)} above {budget.at_most_ms:g} ms{_and_unknown(unknown)}"
+        reason = f"{above} of {len(values)} above {budget.at_most_ms:g} ms{_and_unknown(unknown, 'above')}"
         reason += (
             "" if kept or exceeded else f"; to show that the budget is kept takes {needs} values with so many above"
         )
@@ -231,7 +236,9 @@ class Event:
     def __str__(self) -> str:
         shown = "; ".join(f"{what} (case {case!r})" for case, what in self.found[:3])
         more = f" and {len(self.found) - 3} more" if len(self.found) > 3 else ""
-        return f"{self.name}: {self.share}{_and_unknown(self.unknown)}{': ' if shown else ''}{shown}{more}"
+        silent = f", {self.unknown} do not say" if self.unknown else ""
+        seen = str(self.share) if self.share.units else "no trace says whether it happened"
+        return f"{self.name}: {seen}{silent if self.share.units else ''}{': ' if shown else ''}{shown}{more}"
 
 
 def events(pair: Pair) -> list[Event]:

@@ -6,7 +6,7 @@ from html import escape
 
 from rankwork.decision.comparisons import Comparison
 from rankwork.decision.gate import Gate
-from rankwork.decision.telling import HEAD, LIMITS_HEAD, json_of, limit_row, row_of, text_of
+from rankwork.decision.telling import HEAD, LIMITS_HEAD, json_of, limit_row, lost, row_of, text_of
 
 _STYLE = """
 body{font:16px/1.45 system-ui,sans-serif;color:#333;max-width:90rem;margin:2rem auto;padding:0 1rem}
@@ -101,5 +101,5 @@ def _regressions(gate: Gate) -> str:
         (e.query, e.measure, f"{e.difference:+.4f}", "yes" if e.whatever_ties_do else "no", ", ".join(e.slices))
         for e in gate.regressions[:_MOST]
     ]
-    title = f"To review: {len(gate.regressions)} lost, {len(rows)} shown"
+    title = f"To review: {lost(gate)}, {len(rows)} shown"
     return _table(title, ("query", "measure", "difference", "whatever ties do", "slices"), rows)

@@ -1,12 +1,17 @@
 """What a gate found, as JSON and as a table for the terminal."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankwork.decision.comparisons import Comparison
 from rankwork.decision.gate import Gate
 from rankwork.decision.limits import Checked
+from rankwork.decision.verdicts import Verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 HEAD = ("rule", "slice", "baseline", "candidate", "gain", "95% limits", "margin", "clusters", "verdict", "ties")
 LIMITS_HEAD = ("limit", "slice", "value", "90% limits", "at most", "looked at", "unknown", "verdict")
@@ -77,16 +82,22 @@ def text_of(gate: Gate) -> str:
 def _review(gate: Gate) -> list[str]:
     shown = gate.regressions[:_MOST]
     certain = sum(each.whatever_ties_do for each in gate.regressions)
-    head = f"To review: {len(gate.regressions)} queries lost by a rule, {certain} of them whatever ties do."
+    head = f"To review: {lost(gate)}, {certain} of the losses whatever ties do."
     rows = [(each.query, each.measure, f"{each.difference:+.4f}", ", ".join(each.slices)) for each in shown]
     more = len(gate.regressions) - len(shown)
     return [head, *(f"  {line}" for line in aligned(rows)), *([f"  and {more} more, see --json"] if more else [])]
 
 
+def lost(gate: Gate) -> str:
+    """How many queries lost by a rule, and how many losses that are: a query can lose by several rules."""
+    queries = len({each.query for each in gate.regressions})
+    return f"{queries} queries lost by a rule, {len(gate.regressions)} losses in all"
+
+
 def row_of(each: Comparison) -> tuple[str, ...]:
     """One rule in one slice, as the columns of `HEAD`; the gain is signed so that more is better."""
     verdict, found = each.verdict, each.verdict.estimate
-    ties = {True: "proof", False: f"could be {_or(verdict.under_ties)}", None: "not known"}[verdict.tie_proof]
+    ties = {True: "proof", False: _reversed(verdict), None: "not known"}[verdict.tie_proof]
     return (
         each.rule.name + ("" if each.required else " (reported only)"),
         each.slice,
@@ -101,8 +112,10 @@ def row_of(each: Comparison) -> tuple[str, ...]:
     )
 
 
-def _or(words: tuple[str, ...] | None) -> str:
-    return " or ".join(sorted(set(words or ())))
+def _reversed(verdict: Verdict) -> str:
+    """What ties could make of it; where only the margin is met or not, the word stays."""
+    others = sorted({*(verdict.under_ties or ())} - {verdict.word})
+    return f"could be {' or '.join(others)}" if others else "could change non-inferiority"
 
 
 def limit_row(each: Checked) -> tuple[str, ...]:
@@ -118,6 +131,25 @@ def _plain(value: float) -> str:
     if 0 < abs(value) < 0.01:
         return f"{value:.3g}"
     return f"{value:.4f}" if abs(value) < 10 else f"{value:.1f}"
+
+
+def side_by_side(gates: Mapping[str, Gate]) -> "pd.DataFrame":
+    """Several gates in one table of words, a column each: the decision, then a row for each measure and slice.
+
+    A row names no stage, so that changes that were measured at different stages stand in one row; where one gate has
+    a measure at two stages, its rows name them. What a gate does not check is NaN.
+    """
+    import pandas as pd
+
+    return pd.DataFrame({name: _words(gate) for name, gate in gates.items()})
+
+
+def _words(gate: Gate) -> dict[str, str]:
+    short = [f"{each.rule.measure} {each.slice}" for each in gate.comparisons]
+    doubled = {name for name, times in Counter(short).items() if times > 1}
+    names = [each.name if name in doubled else name for name, each in zip(short, gate.comparisons, strict=True)]
+    words = (each.verdict.word for each in gate.comparisons)
+    return {"decision": gate.decision, **dict(zip(names, words, strict=True))}
 
 
 def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
