@@ -16,11 +16,11 @@ from rankwork import audit
 from rankwork.decision.gate import Gate, gate
 from rankwork.decision.limits import TwoByTwo
 from rankwork.decision.outcomes import Column, Outcomes, of_traces
-from rankwork.decision.page import page_of
+from rankwork.decision.page import page_of, told
 from rankwork.decision.telling import json_of, side_by_side, text_of
 from rankwork.decision.trace_columns import column, is_stale
 from rankwork.decision.verdicts import verdict
-from rankwork.errors import InputError
+from rankwork.errors import ContractError, InputError
 from rankwork.trace import Case, Claim, Evidence, Requirement, Trace
 from tests.gates import (
     RULE,
@@ -470,6 +470,11 @@ def test_json_table_and_page_hold_the_same_decision(tmp_path: Path) -> None:
     for said in (found.decision.capitalize(), "RR@10 of rerank", "P95 latency", "<svg", "c119"):
         assert said in page
     assert re.search(r"(src|href|@import|url\()", page) is None, "the page needs nothing else"
+
+
+def test_another_form_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ContractError, match="a gate is told as table, json or html, got 'yaml'"):
+        told(decided(tmp_path, f"rules: [{RULE}]", system([1] * 9), system([1] * 9)), "yaml")
 
 
 def test_a_page_shows_names_as_text(tmp_path: Path) -> None:

@@ -62,7 +62,19 @@ class Comparison:
 
 
 def compared(pair: Pair) -> list[Comparison]:
-    """The verdict of every rule in every slice, Holm over all of them. InputError as for `Pair.columns`."""
+    """The verdict of every rule in every slice, Holm over all of them.
+
+    InputError as for `Pair.columns`, for a slice in which no query has a value in both systems, and for a query that
+    lost more than the rule's largest drop.
+
+    >>> from rankwork.decision.outcomes import of_values
+    >>> from rankwork.decision.policy import Policy, Rule
+    >>> asked = Policy(name="mine", alpha=0.05, minimum_clusters=5, rules=(Rule(measure="R@10", margin=0.05),))
+    >>> half, full = of_values("half", {"R@10": [0, 1] * 20}), of_values("full", {"R@10": [1] * 40})
+    >>> from rankwork.decision.pairing import pair
+    >>> [(each.name, each.verdict.word) for each in compared(pair(asked, half, full))]
+    [('R@10 in all', 'better')]
+    """
     parts = list(_parts(pair))
     worlds = _estimates([differences for *_, differences, _ in parts], pair.policy)
     adjusted = [holm([estimate.p for estimate in world]) for world in worlds]
@@ -162,7 +174,19 @@ class Regression:
 
 
 def regressions(comparisons: Sequence[Comparison]) -> list[Regression]:
-    """The queries that lost, for review: by measure, the largest loss first, each with the slices that it is in."""
+    """The queries that lost, for review: by measure, the largest loss first, each with the slices that it is in.
+
+    A query that lost by two measures stands twice. Losses in time, tokens and money are not for review.
+
+    >>> from rankwork.decision.outcomes import of_values
+    >>> from rankwork.decision.policy import Policy, Rule
+    >>> asked = Policy(name="mine", alpha=0.05, minimum_clusters=5, rules=(Rule(measure="R@10", margin=0.05),))
+    >>> half, full = of_values("half", {"R@10": [0, 1] * 20}), of_values("full", {"R@10": [1] * 40})
+    >>> from rankwork.decision.pairing import pair
+    >>> found = regressions(compared(pair(asked, full, half)))
+    >>> len(found), found[0].query, found[0].difference
+    (20, 'q0', -1.0)
+    """
     found: dict[tuple[str, str], Regression] = {}
     for each in (each for each in comparisons if each.rule.reviewed):
         for query, row in _lost(each.differences).items():

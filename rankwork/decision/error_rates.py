@@ -49,11 +49,11 @@ def error_rates(
     _check(sizes, spread, simulations)
     labels, draw = np.repeat(np.arange(len(sizes)), sizes), np.random.default_rng(seed)
     drawn = [draw.normal(size=len(sizes))[labels] + spread * draw.normal(size=len(labels)) for _ in range(simulations)]
-    rates = (
+    by_query, by_cluster = (
         sum(_speaks(differences, clusters, resamples) for differences in drawn) / simulations
         for clusters in (None, labels)
     )
-    return ErrorRates(*rates, simulations)
+    return ErrorRates(by_query, by_cluster, simulations)
 
 
 def _speaks(differences: np.ndarray, clusters: np.ndarray | None, resamples: int) -> bool:

@@ -96,7 +96,8 @@ class Gate:
 
     @property
     def _can_stop(self) -> bool:
-        return bool(self.events) or any(each.required for each in (*self.comparisons, *self.limits))
+        required = [*(each.required for each in self.comparisons), *(each.required for each in self.limits)]
+        return bool(self.events) or any(required)
 
     def to_pandas(self) -> "pd.DataFrame":
         """One row a rule and slice: the means, the gain (more is better) with its 95 % limits, and the verdict.
@@ -134,6 +135,17 @@ def gate(
 
     InputError for a policy or file that cannot be read, an unknown measure, a slice that matches nothing, costs in two
     currencies, and systems that were not asked the same.
+
+    Of 40 queries, `half` answers every other one and `full` all:
+
+    >>> from rankwork.decision.outcomes import of_values
+    >>> from rankwork.decision.policy import Policy, Rule
+    >>> asked = Policy(name="mine", alpha=0.05, minimum_clusters=5, rules=(Rule(measure="R@10", margin=0.05),))
+    >>> half, full = of_values("half", {"R@10": [0, 1] * 20}), of_values("full", {"R@10": [1] * 40})
+    >>> print(gate(asked, half, full))
+    RELEASE by policy 'mine', 40 queries
+    >>> gate(asked, full, half).decision
+    'reject'
     """
     asked = policy if isinstance(policy, Policy) else read_policy(policy)
     found = pair(asked, baseline, candidate, cases, candidate_cases)

@@ -125,6 +125,14 @@ def pair(
     `candidate_cases` None: the same. InputError for files that cannot be read, systems that did not answer the same
     queries or were not asked the same, traces of a case that is not among the cases, and candidate cases that differ in
     more than their gold.
+
+    >>> from rankwork.decision.outcomes import of_values
+    >>> from rankwork.decision.policy import Policy, Rule
+    >>> asked = Policy(name="mine", alpha=0.05, minimum_clusters=5, rules=(Rule(measure="R@10", margin=0.05),))
+    >>> half, full = of_values("half", {"R@10": [0, 1] * 20}), of_values("full", {"R@10": [1] * 40})
+    >>> found = pair(asked, half, full)
+    >>> len(found.queries), len(set(found.clusters.tolist()))
+    (40, 40)
     """
     by_id = cases_by_id(_cases(policy, cases))
     candidates = by_id if candidate_cases is None else cases_by_id(_cases(policy, candidate_cases))

@@ -345,6 +345,12 @@ def read_policy(path: str | os.PathLike[str]) -> Policy:
 
     InputError, with file, line and field, for what is no YAML, a key that is unknown or stands twice, a value of
     another type or out of range, a measure or an event that is not known, and a policy that checks nothing.
+
+    >>> found = read_policy(shipped("example"))
+    >>> found.rules[0].margin, found.latency[0].at_most_ms
+    (0.02, 1200.0)
+    >>> found.place("rules", 0, "margin")
+    'example.yaml line 11 (rules.0.margin)'
     """
     source = Source(Path(path))
     text = json.dumps(source.values, default=str)

@@ -19,7 +19,17 @@ _MOST = 10
 
 
 def json_of(gate: Gate) -> dict[str, Any]:
-    """The decision, every reason, and everything behind them; unknown numbers are None."""
+    """The decision, every reason, and everything behind them; unknown numbers are None.
+
+    >>> from rankwork.decision.outcomes import of_values
+    >>> from rankwork.decision.policy import Policy, Rule
+    >>> asked = Policy(name="mine", alpha=0.05, minimum_clusters=5, rules=(Rule(measure="R@10", margin=0.05),))
+    >>> half, full = of_values("half", {"R@10": [0, 1] * 20}), of_values("full", {"R@10": [1] * 40})
+    >>> from rankwork.decision.gate import gate
+    >>> found = json_of(gate(asked, half, full))
+    >>> found["decision"], found["rules"][0]["verdict"], found["rules"][0]["tie_proof"]
+    ('release', 'better', None)
+    """
     return {
         "policy": gate.policy.name,
         "decision": gate.decision,
@@ -67,7 +77,16 @@ def _front(gate: Gate) -> dict[str, Any] | None:
 
 
 def text_of(gate: Gate) -> str:
-    """The decision with its reasons first, then a row for each rule and limit, then what is to be reviewed."""
+    """The decision with its reasons first, then a row for each rule and limit, then what is to be reviewed.
+
+    >>> from rankwork.decision.outcomes import of_values
+    >>> from rankwork.decision.policy import Policy, Rule
+    >>> asked = Policy(name="mine", alpha=0.05, minimum_clusters=5, rules=(Rule(measure="R@10", margin=0.05),))
+    >>> half, full = of_values("half", {"R@10": [0, 1] * 20}), of_values("full", {"R@10": [1] * 40})
+    >>> from rankwork.decision.gate import gate
+    >>> print(text_of(gate(asked, half, full)).splitlines()[0])
+    RELEASE by policy 'mine', 40 queries
+    """
     parts = [str(gate)]
     if gate.comparisons:
         parts += ["", *aligned([HEAD, *(row_of(each) for each in gate.comparisons)])]
@@ -89,13 +108,31 @@ def _review(gate: Gate) -> list[str]:
 
 
 def lost(gate: Gate) -> str:
-    """How many queries lost by a rule, and how many losses that are: a query can lose by several rules."""
+    """How many queries lost by a rule, and how many losses that are: a query can lose by several rules.
+
+    >>> from rankwork.decision.outcomes import of_values
+    >>> from rankwork.decision.policy import Policy, Rule
+    >>> asked = Policy(name="mine", alpha=0.05, minimum_clusters=5, rules=(Rule(measure="R@10", margin=0.05),))
+    >>> half, full = of_values("half", {"R@10": [0, 1] * 20}), of_values("full", {"R@10": [1] * 40})
+    >>> from rankwork.decision.gate import gate
+    >>> lost(gate(asked, full, half))
+    '20 queries lost by a rule, 20 losses in all'
+    """
     queries = len({each.query for each in gate.regressions})
     return f"{queries} queries lost by a rule, {len(gate.regressions)} losses in all"
 
 
 def row_of(each: Comparison) -> tuple[str, ...]:
-    """One rule in one slice, as the columns of `HEAD`; the gain is signed so that more is better."""
+    """One rule in one slice, as the columns of `HEAD`; the gain is signed so that more is better.
+
+    >>> from rankwork.decision.outcomes import of_values
+    >>> from rankwork.decision.policy import Policy, Rule
+    >>> asked = Policy(name="mine", alpha=0.05, minimum_clusters=5, rules=(Rule(measure="R@10", margin=0.05),))
+    >>> half, full = of_values("half", {"R@10": [0, 1] * 20}), of_values("full", {"R@10": [1] * 40})
+    >>> from rankwork.decision.gate import gate
+    >>> row_of(gate(asked, half, full).comparisons[0])[:5]
+    ('R@10', 'all', '0.5000', '1.0000', '+0.5000')
+    """
     verdict, found = each.verdict, each.verdict.estimate
     ties = {True: "proof", False: _reversed(verdict), None: "not known"}[verdict.tie_proof]
     return (
@@ -119,7 +156,12 @@ def _reversed(verdict: Verdict) -> str:
 
 
 def limit_row(each: Checked) -> tuple[str, ...]:
-    """One limit in one slice, as the columns of `LIMITS_HEAD`."""
+    """One limit in one slice, as the columns of `LIMITS_HEAD`; `?` where an end is not known.
+
+    >>> kept = Checked("P90 latency", "all", True, "kept", "", 9.0, 8.0, None, 50.0, "ms", 40, 0)
+    >>> limit_row(kept)[:5]
+    ('P90 latency', 'all', '9.0000', '8.0000 to ?', '50 ms')
+    """
     ends = " to ".join("?" if end is None else _plain(end) for end in (each.low, each.high))
     value = "unknown" if each.value is None else _plain(each.value)
     name = each.name + ("" if each.required else " (reported only)")
@@ -138,6 +180,16 @@ def side_by_side(gates: Mapping[str, Gate]) -> "pd.DataFrame":
 
     A row names no stage, so that changes that were measured at different stages stand in one row; where one gate has
     a measure at two stages, its rows name them. What a gate does not check is NaN.
+
+    >>> from rankwork.decision.outcomes import of_values
+    >>> from rankwork.decision.policy import Policy, Rule
+    >>> asked = Policy(name="mine", alpha=0.05, minimum_clusters=5, rules=(Rule(measure="R@10", margin=0.05),))
+    >>> half, full = of_values("half", {"R@10": [0, 1] * 20}), of_values("full", {"R@10": [1] * 40})
+    >>> from rankwork.decision.gate import gate
+    >>> print(side_by_side({"up": gate(asked, half, full), "down": gate(asked, full, half)}).to_string())
+                   up    down
+    decision  release  reject
+    R@10 all   better   worse
     """
     import pandas as pd
 
@@ -153,6 +205,10 @@ def _words(gate: Gate) -> dict[str, str]:
 
 
 def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Rows of text with their columns under each other."""
+    """Rows of text with their columns under each other.
+
+    >>> aligned([("rule", "verdict"), ("R@10", "better")])
+    ['rule  verdict', 'R@10  better']
+    """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]

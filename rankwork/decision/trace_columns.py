@@ -30,6 +30,12 @@ def column(outcomes: Outcomes, measure: str, stage: str | None, cases: Mapping[s
     """The column of a measure, or of one stage's measure, for every trace.
 
     InputError for a stage that no trace has, for costs in two currencies, and where cases are needed and missing.
+
+    >>> from rankwork.decision.outcomes import of_traces
+    >>> traces = [Trace(case="a", latency_ms=12.0), Trace(case="b")]
+    >>> found = column(of_traces("new", traces), "latency_ms", None, {})
+    >>> found.value.tolist(), found.unit
+    ([12.0, nan], 'ms')
     """
     if stage is not None and all(_stage(trace, stage) is None for trace in outcomes.traces):
         names = dict.fromkeys(each.name for trace in outcomes.traces for each in trace.stages)
@@ -77,7 +83,13 @@ def _latency(stage: Stage | None) -> float | None:
 
 
 def is_stale(case: Case) -> bool:
-    """Whether the case's gold was not valid at the time at which it is asked."""
+    """Whether the case's gold was not valid at the time at which it is asked; False where no time is known.
+
+    >>> from datetime import UTC, datetime
+    >>> ends = datetime(2026, 3, 1, tzinfo=UTC)
+    >>> is_stale(Case(id="a", query="?", time=datetime(2026, 4, 1, tzinfo=UTC), valid_until=ends))
+    True
+    """
     if case.time is None:
         return False
     begins, ends = case.valid_from, case.valid_until
