@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 AUDIT_ORDERS = ("id_asc", "id_desc", "rank", "input", "inclusive")
 FOUND_WANTING, BAD_INPUT, INTERRUPTED = 1, 2, 130
-_MEANS = ("contract", "min", "expected", "max")
-_LINE = 100
 _MOST_LINES = 10
 
 
@@ -244,31 +242,9 @@ def _print_finished(item: "Finished", verdict: str) -> None:
 
 def _figures(folder: Path) -> list[str]:
     """The recorded numbers of a record, one a line; longer values are left to `show` and the report."""
-    results = json.loads((folder / "results.json").read_bytes())
-    return [f"{name} = {_figure(entry['value'])}" for name, entry in results.items() if _figure(entry["value"])]
+    from rankwork.evidence.summary import lines
 
-
-def _figure(value: Any) -> str | None:
-    """A number, a text or a few of them in one line; None for what is longer or nested deeper."""
-    if isinstance(value, dict) and value.get("kind") in ("fraction", "float"):
-        return str(value["value"])
-    if isinstance(value, dict):
-        kept = [key for key in _MEANS if key in value] if {"min", "max"} <= set(value) else list(value)
-        return None if "kind" in value else _joined([f"{key} {_item(value[key])}" for key in kept])
-    if isinstance(value, list):
-        return _joined([_item(item) for item in value])
-    return f"{value:.4f}" if isinstance(value, float) else str(value)
-
-
-def _item(value: Any) -> str:
-    if isinstance(value, list):
-        return "".join(("[", ", ".join(map(_item, value)), "]"))
-    return _figure(value) or "..."
-
-
-def _joined(parts: list[str]) -> str | None:
-    text = ", ".join(parts)
-    return text if parts and len(text) <= _LINE and "..." not in text else None
+    return lines(json.loads((folder / "results.json").read_bytes()))
 
 
 @commands.command()
@@ -990,7 +966,7 @@ def lab(options: tuple[str, ...]) -> int:
     opened = (
         f"--ServerApp.root_dir={workbook(Path.cwd())}",
         "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb",
-        "--LabApp.news_url=",
+        f"--LabApp.app_settings_dir={Path(__file__).with_name('lab_settings')}",  # no question about news
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     )
     os.execv(sys.executable, [sys.executable, "-m", "jupyterlab", *opened, *options])

@@ -4,15 +4,18 @@ In JupyterLab each function gives sliders over one figure. Where nobody can move
 it gives the same figure for a few settings side by side. Nothing that a notebook records depends on which it was.
 """
 
+import base64
 import os
 from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from rankwork.errors import ContractError
 from rankwork.evidence.privacy import SCRATCH_VARIABLE
 from rankwork.inputs.toy import TEN, TEN_RELEVANT
 from rankwork.plots import exploring
-from rankwork.plots.canvas import as_png, multiples
+from rankwork.plots.canvas import as_png, described, multiples
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
 
 FORMATS = ("float32", "float16", "bfloat16")
 ARRIVALS = (0, 1, 2, 3, 4, 5, 6, 7)
+_TITLE = 36  # characters in a line above a panel
+_TOGETHER = "\N{NO-BREAK SPACE}"
 _SESSION = "JPY_SESSION_NAME"  # a Jupyter server sets it for the kernels of its notebooks; papermill does not
 
 Draw = Callable[..., None]
@@ -41,7 +46,7 @@ def selection(rows: Sequence[tuple[str, float]] = TEN) -> Any:
     }
     still = [{"k": 4, "dtype": "float32"}, {"k": 4, "dtype": "bfloat16"}]
     still += [{**still[1], "arrival": 1}, {**still[1], "policy": "inclusive"}]
-    caption = "documents in the order of arrival; filled: the contract selects it; dot: torch.topk does"
+    caption = "documents as they arrive; filled: the contract selects it; hatched: tied at the cut; dot: torch.topk's"
     return explore(lambda axes, **chosen: exploring.selection(axes, rows, **chosen), choices, still, caption)
 
 
@@ -49,7 +54,7 @@ def engines(names: Sequence[str], rows: Sequence[tuple[str, float]] = TEN) -> An
     """Which documents each of these engines selects, by k, number format and order of arrival."""
     choices = {"k": range(1, len(rows) + 1), "dtype": FORMATS, "arrival": ARRIVALS}
     still = [{"k": 4, "dtype": dtype, "arrival": arrival} for dtype in ("float32", "bfloat16") for arrival in (0, 1)]
-    caption = "documents in the order of arrival; orange: selected instead of the contract's; x: left out"
+    caption = "documents as they arrive; orange: selected instead of one of the contract's; x: the one left out"
     return explore(lambda axes, **chosen: exploring.engines(axes, names, rows, **chosen), choices, still, caption)
 
 
@@ -79,13 +84,24 @@ def _small_multiples(draw: Draw, settings: Sequence[Mapping[str, Any]], caption:
     figure, panels = multiples(len(settings), height=2.6)
     for axes, chosen in zip(panels, settings, strict=True):
         _draw(draw, axes, chosen)
+    for left, right in zip(panels[::2], panels[1::2], strict=False):
+        _say_once(left, right)
     figure.supxlabel(caption, fontsize=10)
+    figure.caption = caption  # type: ignore[attr-defined]
     return figure
 
 
 def _draw(draw: Draw, axes: "Axes", chosen: Mapping[str, Any]) -> None:
     draw(axes, **chosen)
-    axes.set_title(", ".join(f"{name} = {value}" for name, value in chosen.items()), fontsize=9)
+    settings = (f"{name}{_TOGETHER}={_TOGETHER}{value}" for name, value in chosen.items())
+    axes.set_title(fill(", ".join(settings), _TITLE), fontsize=9)
+
+
+def _say_once(left: "Axes", right: "Axes") -> None:
+    """Leave out the names on an axis that stand beside it already."""
+    names = [[label.get_text() for label in axes.get_yticklabels()] for axes in (left, right)]
+    if names[0] == names[1] and left.get_ylim() == right.get_ylim():
+        right.tick_params(labelleft=False)
 
 
 def _sliders(draw: Draw, choices: Choices, chosen: Mapping[str, Any], caption: str) -> Any:
@@ -97,15 +113,22 @@ def _sliders(draw: Draw, choices: Choices, chosen: Mapping[str, Any], caption: s
         )
         for name, values in choices.items()
     }
-    shown = ipywidgets.Image(format="png", layout=ipywidgets.Layout(max_width="100%"))
+    shown = ipywidgets.HTML()
 
     def refresh(*_: Any) -> None:
         figure, (axes,) = multiples(1, height=3.8)
         _draw(draw, axes, {name: slider.value for name, slider in sliders.items()})
         figure.supxlabel(caption, fontsize=10)
-        shown.value = as_png(figure)
+        shown.value = _image(figure, caption)
 
     for slider in sliders.values():
         slider.observe(refresh, names="value")
     refresh()
     return ipywidgets.VBox([*sliders.values(), shown])
+
+
+def _image(figure: "Figure", caption: str) -> str:
+    """The figure as an image with its words: ipywidgets' own image has no place for them."""
+    png = base64.b64encode(as_png(figure)).decode()
+    alt = escape(f"{described(figure)}. {caption}")
+    return f'<img style="max-width: 100%" alt="{alt}" src="data:image/png;base64,{png}"/>'

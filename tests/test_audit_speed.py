@@ -148,3 +148,21 @@ def test_every_missed_goal_is_named_with_its_figures() -> None:
         "rankwork --help: 2.00 s (goal 0.5)",
         "rankwork audit: 2.00 s (goal 1.5)",
     ]
+
+
+def test_those_that_ran_stand_side_by_side_and_the_others_below_with_their_reason(
+    compared: list[speed.Record],
+) -> None:
+    absent = speed.Evaluator("no_such_evaluator", "pip install it", 0.5, "values = {}")
+    missing = {**compared[0], "evaluator": absent.name, "note": absent.missing}
+    *rows, last = speed.side_by_side([compared[0], missing, missing]).splitlines()
+    assert rows[0].split("  ")[0].strip() == "evaluator"
+    assert [row.split()[0] for row in rows[1:]] == ["rankwork"]
+    assert last == "no_such_evaluator: not installed here: pip install it"
+
+
+def test_each_file_is_told_by_the_million_rows_and_beside_whom(compared: list[speed.Record]) -> None:
+    (line,) = speed.per_million(compared)
+    named = [record["evaluator"] for record in compared[1:] if not record["note"]]
+    assert all(f" of {name}" in line for name in named)
+    assert speed.per_million(compared[:1])[0].endswith("; nobody beside it.")

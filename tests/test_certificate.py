@@ -157,3 +157,11 @@ def test_one_changed_index_or_two_exchanged_ones_are_always_noticed(levels: list
     else:
         wrong[place] = data.draw(st.integers(-1, n).filter(lambda i: i != right[place]))
     assert not certify(scores, np.array(wrong), ids=ids)
+
+
+def test_of_all_verdicts_on_a_row_one_holds_and_the_others_name_their_condition() -> None:
+    for row in itertools.product((0.0, 1.0, 2.0), repeat=4):
+        found = certificate.verdicts(np.array(row), 2)
+        assert len(found) == 12
+        assert [list(chosen) for chosen, verdict in found.items() if verdict == "holds"] == [contract(row, 2)]
+        assert set(found.values()) <= {"holds", "order", "above", "tied"}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rankwork.errors import ContractError, InputError
 from rankwork.inputs.toy import CONVENTIONS, CONVENTIONS_GRADES, JAVA, JAVA_GRADES
 from rankwork.measures.auditing import Audit, audit
-from rankwork.measures.conventions import outcome, traced
+from rankwork.measures.conventions import outcome, outcomes, resolved_names, traced, traces, unexplained
 from rankwork.protocol import NAMES, Protocol
 from rankwork.rankings import Rankings
 
@@ -262,3 +262,41 @@ def test_reported_recall_and_success_are_two_names() -> None:
     """Two relevant, one found."""
     run, judged = {"a": 1.0, "b": 0.5}, {"a": 1, "x": 1}
     assert (entry(run, judged, "R@2")["contract"], entry(run, judged, "Success@2")["contract"]) == (0.5, 1)
+
+
+def test_the_table_of_outcomes_holds_each_protocols_number_or_its_refusal() -> None:
+    table = outcomes(CONVENTIONS, CONVENTIONS_GRADES, ["P@2", "nDCG@2"])
+    assert list(table) == list(NAMES)
+    for name in NAMES:
+        for measure in table.index:
+            assert table[name][measure] == outcome(CONVENTIONS, CONVENTIONS_GRADES, measure, name)
+
+
+def test_the_table_of_traces_holds_what_each_convention_makes_alone_and_is_empty_elsewhere() -> None:
+    measures = ["P@2", "MRR@2", "nDCG@2"]
+    table = traces(CONVENTIONS, CONVENTIONS_GRADES, measures, NAMES[1:])
+    for name in NAMES[1:]:
+        for measure in measures:
+            cells: dict[Any, Any] = table[measure].to_dict()
+            filled = {row[1]: value for row, value in cells.items() if row[0] == name and value != ""}
+            alone = traced(CONVENTIONS, CONVENTIONS_GRADES, measure, name)
+            assert filled == {c: "refused" if isinstance(v, str) else v for c, v in alone.items()}
+
+
+def test_a_difference_that_no_convention_makes_is_noticed() -> None:
+    """A number that is changed by hand has no convention behind it."""
+    run, judged = {"q": {"a": 1.0}}, {"q": {"a": 1}}
+    values, changes = (made(run, judged, ["R@1"]) for made in (outcomes, traces))
+    assert unexplained(values, changes) == []
+    values.loc["R@1", "java"] = 0.5
+    assert unexplained(values, changes) == [("R@1", "java")]
+
+
+def test_resolved_names_are_those_of_an_audit_and_an_unknown_one_is_refused() -> None:
+    table = resolved_names(RUN, JUDGED, ["MRR@2", "ERR"], ["rankwork", "java"])
+    assert table.to_dict("list") == {
+        "parsed": ["MRR@2", "ERR"], "rankwork": ["RR(rel=1)@2", "ERR(max_rel=3.0)"],
+        "java": ["RR(rel='>0')", "ERR(max_rel=3.0)"],
+    }  # fmt: skip
+    with pytest.raises(ContractError, match="measure 'reciprocal' is not known"):
+        resolved_names(RUN, JUDGED, ["reciprocal"])

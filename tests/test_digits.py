@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from rankwork.errors import InputError
-from rankwork.inputs.digits import digits
+from rankwork.inputs.digits import digits, one_digit
 from rankwork.measures.auditing import audit
 from rankwork.measures.origins import as_type, rounded
 
@@ -84,3 +84,10 @@ def test_most_queries_tie_across_rank_ten() -> None:
 def test_numbers_out_of_range_are_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         digits(**arguments)
+
+
+def test_one_digit_is_its_list_of_the_whole_set() -> None:
+    run, judgements = digits(queries=6)
+    assert one_digit(5) == (run.rows("q0005"), set(judgements.grades_of("q0005")))
+    with pytest.raises(InputError, match="image must be an integer between 0 and 1796, got 1797"):
+        one_digit(1797)

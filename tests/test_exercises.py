@@ -3,6 +3,8 @@
 import json
 import math
 import re
+import subprocess
+import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,9 +14,12 @@ import pytest
 
 from rankwork.contract.reference import rank
 from rankwork.errors import ContractError, InputError
-from rankwork.exercises import EXERCISES, NOT_ANSWERED, RIGHT, WRONG, check
+from rankwork.exercises import NOT_ANSWERED, WRONG, check, every, hint
+from rankwork.trace import Case, Evidence, Item, Requirement, Stage, Trace
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
+SOLUTIONS = sorted((NOTEBOOKS / "solutions").glob("*.ipynb"))
+EXERCISES = every()
 
 
 def lets_infinity_in(rows: Any, k: int, *, policy: str = "by_id") -> tuple[Any, ...]:
@@ -32,77 +37,31 @@ def orders_ids_by_length(rows: Any, k: int, *, policy: str = "by_id") -> tuple[A
     return tuple(sorted(order, key=lambda document: (-scores[document], len(str(document)), document))[:k])
 
 
-SOLUTIONS: dict[str, list[Any]] = {
-    # B and D beside A: one of the two relevant documents.
-    "00.1": [Fraction(1, 2), 0.5],
-    # Of the pairs BC, BD and CD, two hold C: recall 1, 1/2, 1.
-    "00.2": [Fraction(5, 6), 5 / 6],
-    # C must arrive before B; A and D can arrive at any time.
-    "00.3": ["ACBD", ["D", "C", "B", "A"]],
-    # The tied documents B, C and D stand at ranks 2 to 4, so the cuts at 2 and 3 go through them.
-    "01.1": [{2, 3}, [3, 2]],
-    # One of the three member sets, each of them equally often.
-    "01.2": [240],
-    "01.3": [
-        (lets_infinity_in, [("A", math.inf), ("B", 1.0)], 1),
-        (orders_ids_by_length, [("d9", 1.0), ("d10", 1.0)], 1),
-    ],
-    # Eight bits of significand: 257 lies half-way between 256 and 258, and goes to the even one.
-    "02.1": [256],
-    # Where all tied documents get a slot, reading backwards only turns them round.
-    "02.2": [([0, 0], 2), ([3.0, 8.0, 8.0, 1.0], 2)],
-    "02.3": [
-        lambda scores, k: np.argsort(-scores, kind="stable")[:k],
-        lambda scores, k: np.lexsort((np.arange(len(scores)), -scores))[:k],
-        lambda scores, k: sorted(range(len(scores)), key=lambda position: -scores[position])[:k],
-    ],
-    # Four slots: the seven tied documents that are not relevant fill them, or the three relevant ones get in.
-    "03.1": [(0.2, 0.8), (Fraction(1, 5), Fraction(4, 5))],
-    # Where all tied documents are relevant, it does not matter which of them are selected.
-    "03.2": [([("A", 9), ("B", 8), ("C", 8), ("D", 8)], {"B", "C", "D"})],
-    # float16 keeps 11 significant bits: from 2048 on it holds no odd number, and from 4 on it steps by .0039.
-    "03.3": [(2048, 2049), (5.0, 5.001)],
-    # Eight halves and two ones, over ten.
-    "04.1": [0.6, Fraction(3, 5)],
-    # Under java the alias MRR@3 is not cut at 3, and any positive grade is relevant.
-    "04.2": ["RR(rel=1)@3", "recip_rank(rel=1)@3"],
-    # A judged query without a result counts as 0, or is left out.
-    "04.3": [({"q": {"a": 1.0}}, {"q": {"a": 1}, "r": {"a": 1}})],
-    # Three queries are certain; the fourth is 0 or 1, each as likely, and counts a quarter.
-    "05.1": [(0.75, 1)],
-    "05.2": [0.125, Fraction(1, 8)],
-    # The relevant document has the lower ID of a tied pair.
-    "05.3": [({"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1}})],
-    # Of the four places the fusion reads three: 1/63, 1/64 and 1/65, each with a chance of a quarter.
-    "06.1": [(1 / 63 + 1 / 64 + 1 / 65) / 4, (Fraction(1, 63) + Fraction(1, 64) + Fraction(1, 65)) / 4],
-    # a and b change places in bm25, and the sums around 1/62 + 1/62 and 1/61 + 1/63 are never equal.
-    "06.2": [{"bm25": {"a": 1.0, "b": 1.0}, "dense": ["c", "b", "a"]}, [[("a", 1), ("b", 1)], ["c", "b", "a"]]],
-    # Ranks 1, 2 and 7 have two sums in floats.
-    "06.3": [((1, 7, 2), (2, 1, 7))],
-    # The failed verdict can be a third supported claim of four, or not.
-    "08.1": [(0.5, 0.75), (Fraction(1, 2), Fraction(3, 4))],
-    # Where one judge always says the same, chance explains all of the agreement; two lone ones that miss do worse.
-    "08.2": [([0] * 10, [0] * 9 + [1]), ([1] * 10, [1, 0] + [1] * 8)],
-    # The invented source takes its whole statement out of the denominator.
-    "08.3": [([("a", "1", "full"), ("x", "2", "full")], ["a"]), ([("a", "1", "full"), ("x", "2", "no")], {"a"})],
-    # 1 - .05^(1/149) is below .02, with 148 it is not.
-    "09.1": [149, 149.0],
-    # Two clusters, or five, are fewer than six.
-    "09.2": [([0.5] * 20, ["a"] * 10 + ["b"] * 10), (np.full(30, 0.1), np.arange(30) // 6)],
-    # With the minima nothing is gained.
-    "09.3": [([0.5] * 20, [-0.5] * 20, [0.5] * 20), (np.full(12, 0.2), np.zeros(12), np.full(12, 0.2))],
-    # .999 to the power of n falls below .05.
-    "10.1": [2995],
-    # One of twenty: the 20th of 21 is the slowest that ended, and of 22 the 21st was stopped.
-    "10.2": [([1.0] * 20, 2), (list(range(100)), 6)],
-    # The wording is the same, the number is not.
-    "10.3": [("What does error 500 mean?", "What does error 502 mean?")],
-    # The right one of two equal blocks goes first and holds the higher position.
-    "11.1": [([1, 1], 1, 1), ([5, 2, 5, 1, 5, 0], 2, 2)],
-    # Position 0 was passed over for 1, which has the same score.
-    "11.2": [([1, 1], [1]), ([3, 1, 1, 1], [0, 2])],
-    # The square root of n / k, where both parts are 10,000.
-    "11.3": [100, 100.0],
+FOLLOWED = Case(id="q", query="?", requires=(Requirement(any_of=(Evidence(id="g"),)),))
+
+
+def fused_away(**dropped: Any) -> Trace:
+    """One route finds g second; the fusion keeps one, and lists g below it."""
+    both = (Item(id="a", rank=1, score=2.0), Item(id="g", rank=2, score=1.0))
+    route = Stage(kind="retrieve", route="bm25", requested=2, returned=2, items=both)
+    below = Item(id="g", score=0.1, kept=False, **dropped)
+    fused = Stage(kind="fuse", requested=1, returned=1, items=(Item(id="a", rank=1, score=0.2), below))
+    return Trace(case="q", stages=(route, fused))
+
+
+def tied_at_the_cut(score: float, **dropped: Any) -> Stage:
+    """A stage that keeps a with score 1, and lists g with another score, or the same, among what it dropped."""
+    items = (Item(id="a", rank=1, score=1.0), Item(id="g", score=score, kept=False, **dropped), LAST)
+    return Stage(kind="retrieve", requested=1, returned=1, items=items)
+
+
+LAST = Item(id="z", score=0.0, kept=False)
+ODD = {
+    "k of 0": "refused",
+    "a grade of -1": "refused",
+    "a tie at the cut": "a number",
+    "candidates without a relevant one": "a number",
+    "nothing relevant at all": "nothing",
 }
 MISTAKES: dict[str, list[Any]] = {
     "00.1": [0, 1, Fraction(2, 3)],
@@ -125,7 +84,7 @@ MISTAKES: dict[str, list[Any]] = {
     "03.1": [(0.25, 1), (0.2, 1)],
     "03.2": [([("A", 9), ("B", 8), ("C", 8), ("D", 8)], {"B"}), ([("A", 9), ("B", 8), ("C", 7), ("D", 6)], {"B"})],
     "03.3": [(2047, 2048), (1.0, 1.0001), (1.0, 1.00000001), (2.0, 2.0)],
-    "04.1": [0.5, 0.4, 0.7],
+    "04.1": [ODD | {"k of 0": "nothing"}, ODD | {"candidates without a relevant one": "nothing"}],
     "04.2": ["MRR@3", "RR@3", "MRR(rel=1)@3", "RR(rel=1)"],
     "04.3": [
         ({"q": {"a": 1.0}}, {"q": {"a": 1}}),
@@ -138,6 +97,12 @@ MISTAKES: dict[str, list[Any]] = {
     "06.1": [1 / 63, 1 / 64, (1 / 63 + 1 / 64 + 1 / 65) / 3],
     "06.2": [{"bm25": {"a": 1.0, "b": 1.0}}, {"bm25": {"a": 2.0, "b": 1.0}, "dense": ["a"]}, [["a", "b"], ["b", "a"]]],
     "06.3": [((1, 2, 3), (3, 1, 2)), ((1, 2, 7), (1, 7, 2)), ((1, 2, 7), (2, 1, 8)), ((1, 2), (2, 1))],
+    "07.1": [200, 597, 600],
+    "07.2": [
+        (FOLLOWED, fused_away(drop_reason="fusion_cut")),
+        (FOLLOWED, Trace(case="q", stages=fused_away().stages[:1])),
+    ],
+    "07.3": [tied_at_the_cut(0.5), tied_at_the_cut(1.0, drop_reason="quota")],
     "08.1": [(0.5, 1), (2 / 3, 2 / 3)],
     "08.2": [([0] * 10, [0] * 10), ([0] * 9 + [1], [0] * 9 + [1]), ([0] * 10, [0] * 8 + [1, 1])],
     "08.3": [
@@ -171,7 +136,7 @@ MISSHAPEN: dict[str, list[Any]] = {
     "03.1": [0.2],
     "03.2": [([("A", 9)], {"A"})],
     "03.3": [0.5, ("a", "b")],
-    "04.1": ["more"],
+    "04.1": ["refused", {"k of 0": "refused"}],
     "04.2": ["reciprocal", 3],
     "04.3": ["run", {"q": {"a": 1.0}}],
     "05.1": [0.75],
@@ -180,6 +145,9 @@ MISSHAPEN: dict[str, list[Any]] = {
     "06.1": ["little"],
     "06.2": ["routes", {"bm25": 3}, {"bm25": ["a#1"], "dense": ["a"]}],
     "06.3": [(1, 2, 3), ("abc", "bca")],
+    "07.1": ["many"],
+    "07.2": [FOLLOWED, (1, 2)],
+    "07.3": ["a stage"],
     "08.1": [0.5],
     "08.2": [([0] * 9, [0] * 9), ([0] * 10, [2] * 10), 9],
     "08.3": [[("a", "1", "full")], ([("a", "3", "full")], ["a"]), ([("a", "1", "yes")], ["a"])],
@@ -192,6 +160,7 @@ MISSHAPEN: dict[str, list[Any]] = {
     "11.1": [[1, 1]],
     "11.2": [[1, 1, 1]],
     "11.3": ["many"],
+    "11.4": [7, "no such record"],
 }
 
 
@@ -203,14 +172,49 @@ def cases(answers: dict[str, list[Any]]) -> list[Any]:
     ]
 
 
-def test_every_exercise_has_a_solution_a_mistake_and_a_misshapen_answer() -> None:
-    assert set(SOLUTIONS) == set(MISTAKES) == set(MISSHAPEN) == set(EXERCISES)
+def code_of(path: Path) -> list[str]:
+    cells = json.loads(path.read_text())["cells"]
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
 
 
-@pytest.mark.parametrize(("name", "answer"), cases(SOLUTIONS))
-def test_a_solution_is_right(name: str, answer: Any) -> None:
-    mark = check(name, answer)
-    assert (mark.verdict, bool(mark)) == (RIGHT, True)
+def test_every_exercise_has_a_solution_a_mistake_a_misshapen_answer_and_hints() -> None:
+    solved = re.findall(r'exercises\.check\(\s*"([^"]+)"', "\n".join(map("\n".join, map(code_of, SOLUTIONS))))
+    assert set(solved) == set(MISSHAPEN) == set(EXERCISES)
+    assert {*MISTAKES, "11.4"} == set(EXERCISES)
+    assert [name for name, exercise in EXERCISES.items() if not 2 <= len(exercise.hints) <= 3] == []
+
+
+@pytest.mark.parametrize("path", SOLUTIONS, ids=lambda path: path.stem)
+def test_the_solutions_are_right(path: Path) -> None:
+    """Every cell of the notebook runs, and each answer in it is asserted to be right."""
+    names: dict[str, Any] = {}
+    for source in code_of(path):
+        exec(compile(source, path.name, "exec"), names)
+    text = "\n".join(code_of(path))
+    assert text.count("assert exercises.check(") == text.count("exercises.check(") > 0
+
+
+def test_every_notebook_has_its_solutions() -> None:
+    assert [path.name for path in SOLUTIONS] == sorted(path.name for path in NOTEBOOKS.glob("[0-9]*.ipynb"))
+
+
+@pytest.mark.parametrize(("name", "hints"), [(name, each.hints) for name, each in EXERCISES.items()])
+def test_hints_go_on_step_by_step_and_end(name: str, hints: tuple[str, ...]) -> None:
+    assert [hint(name, step) for step in range(1, len(hints) + 1)] == [
+        f"Hint {step} of {len(hints)}: {text}" for step, text in enumerate(hints, 1)
+    ]
+    with pytest.raises(InputError, match=f"exercise {name} has the hints 1 to {len(hints)}, got {len(hints) + 1}"):
+        hint(name, len(hints) + 1)
+
+
+def test_the_first_notebooks_exercises_load_nothing_of_the_last() -> None:
+    code = "import sys; from rankwork import exercises; exercises.check('00.1', 0.5); "
+    code += "print([name for name in sys.modules if name.startswith(('rankwork.retrieval', 'rankwork.decision'))])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_a_record_without_a_contract_is_not_the_last_answer(complete_record: Path) -> None:
+    assert check("11.4", str(complete_record)).verdict == WRONG
 
 
 @pytest.mark.parametrize(("name", "answer"), cases(MISTAKES))

@@ -10,7 +10,8 @@ from rankwork.contract.reference import rank
 from rankwork.errors import ContractError
 from rankwork.evidence.privacy import SCRATCH_VARIABLE
 from rankwork.inputs.toy import TEN
-from rankwork.plots.canvas import as_png
+from rankwork.plots import exploring
+from rankwork.plots.canvas import as_png, multiples
 from rankwork.plots.exploring import arrived
 
 ENGINES = ("torch.topk", "torch.sort")
@@ -41,15 +42,26 @@ def test_a_runner_has_the_figure_even_where_it_was_started_from_a_notebook(
     assert isinstance(explore.selection(), Figure)
 
 
-def test_in_jupyterlab_each_choice_has_a_slider_and_moving_it_changes_the_figure(live: None) -> None:
+def test_in_jupyterlab_each_choice_has_a_slider_and_moving_it_changes_the_figure_and_its_words(live: None) -> None:
     for box in every():
-        *sliders, image = box.children
-        before = bytes(image.value)
-        assert before.startswith(b"\x89PNG")
+        *sliders, shown = box.children
+        assert 'src="data:image/png;base64,' in shown.value
         for slider in sliders:
-            seen = bytes(image.value)
+            seen = shown.value
             slider.value = slider.options[-1]
-            assert bytes(image.value) != seen, slider.description
+            assert shown.value != seen, slider.description
+            assert f"{slider.description} = {slider.value}" in shown.value, "the alternative text names the setting"
+
+
+def test_documents_that_tie_at_the_cut_are_hatched() -> None:
+    hatched = {}
+    for dtype in ("float32", "bfloat16"):
+        _, (axes,) = multiples(1, height=3.0)
+        exploring.selection(axes, TEN, k=4, policy="by_id", dtype=dtype, arrival=0)
+        names = [label.get_text() for label in axes.get_xticklabels()]
+        bars: Any = axes.patches
+        hatched[dtype] = [name for name, bar in zip(names, bars, strict=True) if bar.get_hatch()]
+    assert hatched == {"float32": ["D", "E"], "bfloat16": ["B", "C", "D", "E"]}
 
 
 def test_a_still_setting_that_no_slider_offers_is_refused() -> None:

@@ -47,6 +47,8 @@ def test_every_record_has_its_line_with_a_link_to_its_report(record_copy: Copy, 
     assert all((store.root / link).is_file() for link in links)
     assert ("<td class='complete'>complete</td>" in page, "<td class='other'>failed</td>" in page) == (True, True)
     assert "k=3" in page
+    assert "<p>1 complete, 1 failed</p>" in page
+    assert "rankwork verify --all" in page
 
 
 def test_a_page_elsewhere_links_back_to_the_records(record_copy: Copy, tmp_path: Path) -> None:
@@ -64,6 +66,16 @@ def test_the_first_figure_is_shown_small(record_copy: Copy, tmp_path: Path) -> N
     with Image.open(BytesIO(base64.b64decode(picture))) as image:
         assert image.size == (160, 120)
     assert index.write(store).read_text() == page, "the same records give the same page"
+
+
+def test_the_notebooks_question_is_the_link_and_its_picture_has_words(record_copy: Copy, tmp_path: Path) -> None:
+    heading = {"cell_type": "markdown", "metadata": {}, "source": "# Which of *them* & why?"}
+    folder = shown(record_copy(), figure(png(8, 6)))
+    notebook = json.loads((folder / "notebook.ipynb").read_text())
+    (folder / "notebook.ipynb").write_text(json.dumps(notebook | {"cells": [heading, *notebook["cells"]]}))
+    page = index.write(stored(Store(tmp_path / "evidence"), folder)).read_text()
+    assert ">Which of them &amp; why?</a>" in page
+    assert 'alt="the first figure of 00_small"' in page
 
 
 @pytest.mark.parametrize("content", [b"", b"no picture", png(5, 5)[:40], b"<svg onload='x()'/>"])
@@ -87,7 +99,7 @@ def test_nothing_of_a_record_can_act_in_the_page() -> None:
     hostile = Entry("<b>" * 3, "<script>1</script>", "<i>", "<u>", "'><s>", "<em>", "/nowhere/'><script>")
     page = index.page([hostile], Path("/nowhere"))
     body = page[page.index("<tbody>") :]
-    assert re.findall(r"<(?!/|tbody|tr|td)\w+", body) == []
+    assert re.findall(r"<(?!/|tbody|tr|td|div)\w+", body) == []
     assert page.index("Content-Security-Policy") < page.index("<style>")
     assert "default-src 'none'" in page
     assert re.findall(r"https?:", page) == []

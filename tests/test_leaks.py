@@ -15,6 +15,7 @@ from rankwork.trace import (
     CacheHit,
     Case,
     Citation,
+    Claim,
     Events,
     Evidence,
     Identity,
@@ -27,13 +28,14 @@ from rankwork.trace import (
 )
 
 WHO = Identity(tenant="acme", role="dev")
+SECRET = "The yearly pay of the chief engineer is four hundred thousand euros before tax."
 COLLECTION = Collection(
     "kb",
     "1",
     (
         Document("fine", "text", tenant="acme"),
         Document("also", "text"),
-        Document("salaries", "text", tenant="acme", roles=frozenset({"hr"})),
+        Document("salaries", SECRET, tenant="acme", roles=frozenset({"hr"})),
         Document("theirs", "text", tenant="globex"),
     ),
 )
@@ -71,6 +73,12 @@ PLANTED: list[tuple[str, str, dict[str, Any]]] = [
     ("trace", "salaries", {"stages": (staged("retrieve", "fine",
         dropped=(Item(id="salaries", kept=False, drop_reason="below_route_k"),)),)}),
 ]  # fmt: skip
+
+
+PLANTED += [
+    ("trace", "salaries", {"answer": f"I looked it up. {SECRET.upper()} Anything else?"}),
+    ("trace", "salaries", {"claims": (Claim(id="1", text=SECRET),)}),
+]
 
 
 def trace(**fields: Any) -> Trace:
@@ -128,6 +136,13 @@ def test_nothing_found_is_a_bound_and_what_was_not_recorded_is_said() -> None:
     assert held["list"] == {"traces": 300, "upper_bound": upper_bound(300), "leaks": []}
     assert held["prompt"] == {"traces": 0, "upper_bound": None, "leaks": []}
     assert not Leaks((), {})
+
+
+def test_a_text_that_open_documents_hold_too_is_no_leak() -> None:
+    """And neither are fewer words than a passage."""
+    both = Collection("kb", "1", (*COLLECTION.documents, Document("public", f"As all know: {SECRET}")))
+    assert not find_leaks([trace(answer=SECRET)], Corpus(both))
+    assert not find_leaks([trace(answer="four hundred thousand euros before tax.")], Corpus(COLLECTION))
 
 
 def test_the_bound_is_the_exact_binomial_one() -> None:

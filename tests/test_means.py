@@ -121,3 +121,17 @@ def test_weight_on_undefined_queries_alone_is_no_mean() -> None:
     assert (mean.contract, mean.std, mean.coverage) == (None, None, 0)
     assert mean.reason == "no averaged query has any weight"
     assert (mean.if_all_0, mean.if_all_1) == (0, 1)
+
+
+def test_the_width_of_a_mean_is_that_of_its_bounds_and_not_known_without_them() -> None:
+    assert math.isclose(FOUND.mean("R@1").width or 0, 1 / 3)
+    assert FOUND.mean("R@1", among=["q3"]).width is None
+
+
+def test_the_table_of_means_holds_each_of_them_in_a_row() -> None:
+    weights = {"q1": 6, "q2": 3, "q3": 1, "q4": 1, "other": 9}
+    table = FOUND.means("R@1", weights=weights, slices={"short": ["q1", "q2"]})
+    assert list(table.index) == ["each query alike", "by weight", "slice short"]
+    wanted = (FOUND.mean("R@1"), FOUND.mean("R@1", weights=weights), FOUND.mean("R@1", among=["q1", "q2"]))
+    for row, mean in zip(table.to_dict("records"), wanted, strict=True):
+        assert row == {str(name): getattr(mean, str(name)) for name in row}

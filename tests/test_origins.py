@@ -15,7 +15,18 @@ from rankwork.contract import tolerance
 from rankwork.errors import ContractError
 from rankwork.inputs.trec import read_run
 from rankwork.measures.auditing import audit
-from rankwork.measures.origins import as_type, by_evaluator, by_order, hidden_steps, notes, rounded, ties_made_by
+from rankwork.measures.origins import (
+    as_type,
+    audits_by_order,
+    by_evaluator,
+    by_form,
+    by_order,
+    forms,
+    hidden_steps,
+    notes,
+    rounded,
+    ties_made_by,
+)
 from rankwork.rankings import Rankings
 
 DATA = os.environ.get("RANKWORK_DATA")
@@ -99,6 +110,35 @@ def test_steps_that_hide_ties_are_found_with_the_rounding_that_undoes_them() -> 
 )
 def test_runs_without_hidden_steps_are_left_in_peace(scores: Any) -> None:
     assert hidden_steps(run_of(*scores.tolist())) is None
+
+
+def test_forms_are_the_run_its_types_its_steps_undone_and_its_decimals() -> None:
+    scores = [round(9 - i // 3 * 0.01 - i % 3 * 1e-6, 6) for i in range(90)]
+    found = forms("run", run_of(*scores), types=("bfloat16",), digits=1)
+    assert list(found) == ["run", "run (bfloat16)", "run (steps undone)", "run (1 decimals)"]
+    assert [len(set(form.scores.tolist())) for form in found.values()] == [90, 6, 30, 4]
+
+
+def test_the_table_of_forms_counts_the_first_measure_and_has_a_width_for_each() -> None:
+    """Two pairs that two decimals tie: one across rank 1, with a relevant document; the other one without."""
+    run = Rankings.from_dicts({"q": {"a": 0.121, "b": 0.122}, "r": {"a": 0.121, "b": 0.122}})
+    judged = {"q": {"a": 1}, "r": {"a": 1, "b": 1}}
+    table = by_form({name: audit(form, judged, ["P@1", "RR"]) for name, form in forms("x", run, types=()).items()})
+    assert table.to_numpy().tolist() == [[2, 0, 0, 0, 0], [1, 2, 1, 0.5, 0.25]]
+
+
+def test_the_width_of_a_mean_that_is_not_known_is_left_open() -> None:
+    table = by_form({"x": audit({"q": {"a": 1.0}}, {"q": {}}, "RR")})
+    assert math.isnan(table["width of RR"]["x"])
+    with pytest.raises(ContractError, match="at least one audit"):
+        by_form({})
+
+
+def test_audits_by_order_have_the_rank_column_where_there_is_one() -> None:
+    found = audit({"q": {"b": 1.0, "a": 1.0}}, {"q": {"a": 1}}, "RR")
+    assert {name: each.mean("RR").contract for name, each in audits_by_order(found).items()} == {
+        "id_asc": 1, "id_desc": 0.5, "input": 0.5,
+    }  # fmt: skip
 
 
 def test_integers_hide_no_steps() -> None:

@@ -12,12 +12,17 @@ from rankwork.engines.overview import (
     EXPERIMENTS,
     Observation,
     arrivals,
+    beside_elsewhere,
     broken_rules,
     by_chance,
+    by_experiment,
+    lasting,
+    not_repeated,
     observations,
     on_devices,
     promises,
     repetitions,
+    who_ran,
 )
 from rankwork.engines.saved_scores import LEVELS, SIX
 from rankwork.engines.settings import recast
@@ -193,3 +198,51 @@ def test_a_device_that_is_not_here_is_named_with_the_reason() -> None:
     assert {(row["status"], row["note"]) for row in rows} == {("not run here", "no other here")}
     found = seen(lacking, "lacks_device", "device")
     assert (found.state, found.note) == ("not run here", f"other, {SIX}: no other here")
+
+
+def test_the_counts_stand_by_experiment_with_the_engines_that_ran(report: dict[str, Any]) -> None:
+    table = by_experiment(observations(report))
+    assert list(table) == list(EXPERIMENTS)
+    assert all(list(texts) == list(table["again"]) for texts in table.values())
+    assert "absent" not in table["again"]
+    assert table["arrival"]["numpy.argsort stable"] == seen(report, "numpy.argsort stable", "arrival").text
+    assert table["again"]["dies"] == "1 failed"
+    assert table["device"]["right"] == ""
+
+
+def test_what_may_depend_on_chance_is_not_kept_as_lasting(report: dict[str, Any]) -> None:
+    rows = lasting(report)
+    assert "varies" not in {row["engine"] for row in rows}
+    assert {"right", "numpy.argsort stable"} <= {row["engine"] for row in rows}
+    assert {row["experiment"] for row in rows} == set(EXPERIMENTS) - {"again", "device", "threads"}
+
+
+def test_a_smallest_input_that_gets_another_answer_now_is_named(report: dict[str, Any]) -> None:
+    changed = deepcopy(report)
+    found = changed["engines"]["numpy.argsort stable"]["outcome"]["smallest"]["any arrival"]
+    assert not_repeated("numpy.argsort stable", changed) == []
+    found["answers"][0] = [position + 1 for position in found["answers"][0]]
+    assert not_repeated("numpy.argsort stable", changed) == ["any arrival"]
+
+
+def test_it_is_told_how_many_ran_and_why_others_did_not(report: dict[str, Any]) -> None:
+    told = who_ran(report)
+    assert told[0].startswith("8 engines ran; GPUs: ")
+    assert any(line.startswith("absent: no_such_module_here not installed") for line in told)
+
+
+def test_without_another_machine_or_a_device_it_is_said_that_nothing_was_compared(report: dict[str, Any]) -> None:
+    without = {**report, "engines": {"numpy.argsort stable": report["engines"]["numpy.argsort stable"]}}
+    told = beside_elsewhere(without, None)
+    assert told == ["CPU against GPU: not run here, and no report of a machine that has one was given."]
+
+
+def test_another_machine_is_told_by_its_surroundings_and_the_number_of_other_answers(report: dict[str, Any]) -> None:
+    other = deepcopy(report)
+    other["environment"]["torch"]["devices"] = ["a device"]
+    other["engines"]["right"]["outcome"]["answers"][SIX] = [0, 2, 1]
+    told = beside_elsewhere(report, other)
+    assert told[0] == "another behaviour"
+    assert any(line.startswith("environment: environment, torch / devices") for line in told)
+    assert told[-1] == "Answers that differ: 1; `rankwork engines --compare` lists them."
+    assert {row["asked"] for row in on_devices(report, other)} == {"here", "elsewhere"}

@@ -238,3 +238,12 @@ def test_without_a_difference_the_figure_says_so() -> None:
     run = {"q": {"a": 2.0, "b": 1.0}}
     axes = plots.differences(systems({"A": run, "B": run}, {"q": {"a": 1}}, "RR").difference("RR", "A", "B")).axes[0]
     assert texts(axes) == ["no order makes a difference"]
+
+
+@pytest.mark.parametrize("name", plots.__all__)
+def test_every_figure_brings_a_caption_that_can_be_read(name: str) -> None:
+    draw = getattr(plots, name)
+    caption = " ".join(str(draw.__doc__).partition("\n\n")[0].split())
+    assert hasattr(draw, "__wrapped__"), f"plots.{name} has no @captioned"
+    assert caption.endswith(".")
+    assert len(caption) <= 200

@@ -1,7 +1,11 @@
 """The sentences of an audit are true of its numbers."""
 
-from rankwork.measures.auditing import audit
-from rankwork.measures.reading import by_query, of_difference, of_leaderboard, reading
+from dataclasses import replace
+
+import numpy as np
+
+from rankwork.measures.auditing import Audit, audit
+from rankwork.measures.reading import by_query, kinds, of_difference, of_evaluators, of_leaderboard, outside, reading
 from rankwork.measures.systems import systems
 
 TIED = {"q1": {"a": 1.0, "b": 1.0}, "q2": {"a": 1.0, "b": 1.0}}
@@ -149,3 +153,36 @@ def test_a_leaderboard_names_the_ranks_that_ties_leave_open() -> None:
     assert open_ranks == "By RR ties leave ranks open: T 1 to 2, L 2 to 3."
     firm = of_leaderboard(systems({"F": first, "L": last}, judged, "RR"), "RR")
     assert firm == "By RR no order of ties changes a rank."
+
+
+def test_kinds_count_each_averaged_query_once() -> None:
+    """A harmless tie across the cut, one with a range, a tie above the cut with a range, none; and one undefined."""
+    run = {
+        "harmless": {"a": 1.0, "b": 1.0, "c": 1.0}, "range": {"a": 2.0, "b": 1.0, "c": 1.0},
+        "above": {"a": 2.0, "b": 2.0, "c": 1.0}, "none": {"a": 3.0, "b": 2.0, "c": 1.0}, "undefined": {"a": 1.0},
+    }  # fmt: skip
+    judged = {
+        "harmless": dict.fromkeys("abc", 1),
+        "range": {"b": 1},
+        "above": {"a": 1},
+        "none": {"a": 1},
+        "undefined": {},
+    }
+    table = kinds(audit(run, judged, ["AP@2"]))
+    assert table["AP@2"].tolist() == [1, 1, 1, 1]
+
+
+def test_a_value_outside_its_range_is_noticed() -> None:
+    found = audit(TIED, {"q1": {"a": 1}, "q2": {"a": 1}}, ["R@1"])
+    assert outside(found) == []
+    result = found.result("R@1")
+    wrong = replace(result, values=replace(result.values, contract=np.array([1.0, 1.5])))
+    assert outside(Audit(found.setting, {"R@1": wrong})) == [("q2", "R@1")]
+
+
+def test_evaluators_that_agree_or_have_no_number_are_not_spoken_of() -> None:
+    habits: dict[str, dict[str, float | None]] = {
+        "one": {"RR": 0.5, "AP": 0.5, "ERR": None},
+        "two": {"RR": 0.50004, "AP": 0.6, "ERR": 0.5},
+    }
+    assert of_evaluators(habits) == ["AP by the orders of evaluators: from 0.5000 (one) to 0.6000 (two)."]

@@ -154,3 +154,55 @@ def test_the_first_call_can_be_timed_with_an_empty_cache(monkeypatch: pytest.Mon
     assert (speed.first_call(), speed.first_call(compiling=True)) == (1.5, 1.5)
     assert folders[0] == ""
     assert not Path(folders[1]).exists()
+
+
+def test_every_format_is_measured_and_the_first_one_with_shuffled_ids_where_asked() -> None:
+    cells: dict[str, Any] = {"shapes": speed.parse_shapes(["1 x 400", "3 x 64"]), "ks": [10], "inputs": ["random"]}
+    found = speed.in_variants(speed.grid, ["float16", "float32"], shuffled=True, seconds=0, **cells)
+    assert [(r["shape"], r["dtype"], r["ids"]) for r in found] == [
+        (shape, dtype, ids)
+        for dtype, ids in (("float16", "by position"), ("float32", "by position"), ("float16", "shuffled"))
+        for shape in ("1 x 400", "3 x 64")
+    ]
+    assert {(r["dtype"], r["ids"]) for r in speed.plain(found, "float16")} == {("float16", "by position")}
+
+
+def test_a_time_is_set_beside_that_of_random_scores_in_the_same_cell_only() -> None:
+    cells: dict[str, Any] = {"shapes": [(1, 400)], "ks": [10, 100]}
+    found = speed.grid(inputs=["16 levels", "random", "ascending"], seconds=0, **cells)
+    by_cell = {(r["k"], r["input"]): r["rankwork.topk"] for r in found}
+    assert speed.beside_random(found) == [
+        by_cell[k, name] / by_cell[k, "random"] for name in ("16 levels", "ascending") for k in (10, 100)
+    ]
+    assert speed.beside_random(speed.grid(inputs=["ascending"], seconds=0, **cells)) == []
+
+
+def test_the_other_costs_stand_in_one_table_and_a_small_row_has_no_goal_for_memory() -> None:
+    costs = speed.other_costs(200_000, 10)
+    told = [row["cost"] for row in speed.cost_rows(costs)]
+    assert "first call" in told
+    assert "IdOrder of 200,000 text IDs" in told
+    assert ("extra memory of torch.topk for 200,000 scores" in told) == (sys.platform == "linux")
+    assert speed.missed_memory(costs) == []
+
+
+def test_a_missed_goal_for_memory_is_named_from_ten_million_scores_on() -> None:
+    costs = {"memory": {"n": 10**7, "input": 4 * 10**7, "rankwork.topk": 4 * 10**6 + 1}}
+    assert speed.missed_memory(costs) == ["extra memory: 0.100 of the scores (goal 0.1)"]
+    costs["memory"]["rankwork.topk"] -= 1
+    assert speed.missed_memory(costs) == []
+    assert speed.missed_memory({"memory": {}}) == []
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="with a GPU there are records")
+def test_without_a_gpu_nothing_is_measured_on_one_and_that_is_said() -> None:
+    found = speed.on_cuda(shapes=[(2, 64)], ks=[3], seconds=0)
+    assert found == []
+    assert speed.told_ways(found) == ["The selection on CUDA: not run here, torch sees no CUDA device."]
+
+
+def test_of_several_ways_each_is_told_with_the_cells_in_which_it_won() -> None:
+    found = speed.compare_ways("cpu", shapes=[(2, 64)], ks=[3, 10], inputs=["16 levels"], seconds=0)
+    told = speed.told_ways(found)
+    assert {line.split(" on cpu: ")[0] for line in told} == {record["fastest"] for record in found}
+    assert all(" of 2 cells; " in line for line in told)

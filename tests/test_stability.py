@@ -397,6 +397,13 @@ def test_the_scores_of_another_report_are_taken_bit_for_bit(report: dict[str, An
     assert again["scores"][LEVELS] != report["scores"][LEVELS]
 
 
+def test_the_questions_of_another_report_are_asked_again_with_its_scores_and_its_seed() -> None:
+    first = run_experiments(["heapq.nlargest"], seed=3)
+    again = run_experiments(["heapq.nlargest"], seed=0, like=first)
+    assert (again["seed"], again["scores"]) == (3, first["scores"])
+    assert again["engines"]["heapq.nlargest"]["outcome"] == first["engines"]["heapq.nlargest"]["outcome"]
+
+
 def test_an_unknown_engine_stops_the_run() -> None:
     with pytest.raises(InputError, match="got 'no such engine'"):
         run_experiments(["no such engine"])

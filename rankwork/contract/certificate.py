@@ -8,6 +8,7 @@ passed over.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,16 @@ def certify(scores: Any, indices: Any, *, k: int | None = None, ids: Any = None)
         if refusal is not None:
             return refusal
     return Certificate(None, f"the selection is the top {indices.shape[-1]} of the contract")
+
+
+def verdicts(scores: Any, k: int) -> dict[tuple[int, ...], str]:
+    """For every order of every choice of k positions of a short row, the condition that it breaks, or "holds".
+
+    >>> verdicts(np.array([1, 1]), 1)
+    {(0,): 'holds', (1,): 'tied'}
+    """
+    chosen = permutations(range(scores.shape[-1]), k)
+    return {each: certify(scores, np.array(each, np.int64)).failed or "holds" for each in chosen}
 
 
 def _refusals(scores: Any, indices: Any, order: IdOrder | None, k: int | None) -> Iterator[Certificate | None]:

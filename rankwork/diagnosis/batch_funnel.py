@@ -1,5 +1,6 @@
 """One batch of traces through the funnel: its stages one after the other, each with its gold, measures and ranges."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,12 +12,14 @@ from rankwork.diagnosis.comparability import Frame
 from rankwork.diagnosis.corpus import Corpus
 from rankwork.diagnosis.facts import AnswerFacts
 from rankwork.diagnosis.followed import Followed, FollowedStage
+from rankwork.diagnosis.fused_ranks import FusedRanks, fused_ranks
 from rankwork.diagnosis.gold import Gold
-from rankwork.diagnosis.inherited import FusedRanks, Inherited, Upstream, after, bounds, fused_ranks
+from rankwork.diagnosis.inherited import Inherited, bounds
 from rankwork.diagnosis.stage_coverage import coverage_values
 from rankwork.diagnosis.stage_measures import StageValues, stage_values
 from rankwork.diagnosis.trace_columns import Bools, Floats, Ints, TraceColumns
 from rankwork.diagnosis.tracking import StageColumns, Track, stages_of, track
+from rankwork.diagnosis.upstream import Upstream, after
 from rankwork.protocol import Protocol
 from rankwork.trace import Identity
 
@@ -89,7 +92,8 @@ class _Walk:
         """Measure a stage and go on behind it."""
         if stage.kind != "retrieve" and self.routes:
             self._leave_routes()
-        found = track(stage, self.gold, self.codes, len(self.columns.ids))
+        parents = self._stand_ins(stage) if stage.kind == "context" else None
+        found = track(stage, self.gold, self.codes, len(self.columns.ids), parents)
         cut = candidates(stage, self.gold, found, self.reachable, self.k, self._given(stage))
         fused = self._fused(stage) if stage.kind == "fuse" else None
         if fused is not None:  # its routes show all that it could have kept
@@ -101,6 +105,17 @@ class _Walk:
             self.routes.append((stage, found, cut))
             return
         self._leave(stage, found, cut, fused)
+
+    def _stand_ins(self, stage: StageColumns) -> Ints | None:
+        """The ID that stands for each piece of gold in the context, by the stage's parameters; -1 for none."""
+        texts = stage.stages.parameters
+        maps = [json.loads(text).get("stand_in") or {} if "stand_in" in text else {} for text in texts.words] + [{}]
+        if not any(maps):
+            return None
+        of_trace = dict(zip(stage.stages.trace.tolist(), texts.codes.tolist(), strict=True))
+        names = [self.columns.ids[code].as_py() if code >= 0 else "" for code in self.codes.tolist()]
+        held = zip(self.gold.trace.tolist(), names, strict=True)
+        return self.columns.codes_of([maps[of_trace.get(trace, -1)].get(name, "") for trace, name in held])
 
     def _given(self, stage: StageColumns) -> Ints | None:
         """How many items the stage before handed on; None for a route, and for a fusion of several."""

@@ -98,9 +98,12 @@ def _invented(columns: TraceColumns) -> Bools:
     returned = np.sort((trace_level[items.of] * width + items.id)[items.kept])
     later = level[items.of] > 0
     wanted = (trace_level[items.of[later]] - 1) * width + named[later]
-    at = np.minimum(np.searchsorted(returned, wanted), max(len(returned) - 1, 0))
     bad = np.zeros(len(items.id), bool)
-    bad[np.flatnonzero(later)] = returned[at] != wanted if len(returned) else True
+    in_order = np.sort(wanted)  # looked up in order, which is several times faster
+    at = np.minimum(np.searchsorted(returned, in_order), max(len(returned) - 1, 0))
+    if len(returned) and (returned[at] == in_order).all():
+        return bad
+    bad[np.flatnonzero(later)] = ~np.isin(wanted, returned)
     return bad
 
 

@@ -1,12 +1,15 @@
 """Where a collection holds a piece of evidence, and for whom: the facts that a trace alone cannot show."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
+from functools import cached_property
 
 from rankwork.diagnosis.facts import Place
 from rankwork.inputs.documents import Collection, Document
 from rankwork.trace import Evidence, Identity
+
+PASSAGE = 10  # words that two texts hardly share by chance
 
 
 class Corpus:
@@ -39,6 +42,29 @@ class Corpus:
             documents = self.collection.documents
             self._closed[identity] = frozenset(d.id for d in documents if not d.is_open_to(identity))
         return self._closed[identity]
+
+    @cached_property
+    def restricted_passages(self) -> dict[tuple[str, ...], frozenset[str]]:
+        """Each sequence of `PASSAGE` words that no document for everyone holds, with the documents that hold it."""
+        documents = self.collection.documents
+        found: dict[tuple[str, ...], set[str]] = defaultdict(set)
+        for document in documents:
+            for passage in passages(document.text) if document.tenant or document.roles else ():
+                found[passage].add(document.id)
+        for document in documents if found else ():
+            for passage in () if document.tenant or document.roles else passages(document.text):
+                found.pop(passage, None)
+        return {passage: frozenset(holders) for passage, holders in found.items()}
+
+
+def passages(text: str) -> Iterator[tuple[str, ...]]:
+    """Every sequence of `PASSAGE` words of a text, in lower case.
+
+    >>> len(list(passages("Leave is thirty days for all who work here full time, and more for some.")))
+    6
+    """
+    words = text.lower().split()
+    return (tuple(words[start : start + PASSAGE]) for start in range(len(words) - PASSAGE + 1))
 
 
 def _overlapping(evidence: Evidence, documents: Iterable[Document]) -> tuple[str, ...]:

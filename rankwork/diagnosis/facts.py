@@ -2,16 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from rankwork.diagnosis.tracking import ABOVE, BELOW, NO_SCORE, TIED
 
 __all__ = ["ABOVE", "BELOW", "NO_SCORE", "TIED", "AnswerFacts", "Facts", "Place", "Standing"]
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """One piece of evidence in one stage that ran: its rank there, or how it was dropped, and what the stage did.
 
     `rank` None: not kept. `dropped`: it is listed among what the stage left out, with the `reason` that was written
@@ -31,7 +30,7 @@ class Standing:
     window: int | None = None
     listed: int = 0
     status: str = "ok"
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = MappingProxyType({})
     source_kept: int | None = None
     other_ids: tuple[str, ...] = ()
 
@@ -92,7 +91,9 @@ class AnswerFacts:
 class Facts:
     """All that is known of one piece of evidence in one trace.
 
-    `place` None: no collection was given. `in_prompt` None: the trace holds no prompt.
+    `place` None: no collection was given. `in_prompt` None: the trace holds no prompt. `routes` are the stages that
+    retrieve, `found_by` those of them that kept it, `lost_at` the kind of stage that did not hand it on (`prompt` after
+    the context), None for one that arrived.
     """
 
     case: str
@@ -102,28 +103,27 @@ class Facts:
     in_prompt: bool | None = None
     answer: AnswerFacts = field(default_factory=AnswerFacts)
 
-    @cached_property
-    def routes(self) -> tuple[Standing, ...]:
-        """The stages that retrieve."""
-        return tuple(standing for standing in self.standings if standing.kind == "retrieve")
+    routes: tuple[Standing, ...] = field(init=False, repr=False, compare=False)
+    found_by: tuple[Standing, ...] = field(init=False, repr=False, compare=False)
+    lost_at: str | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        routes = tuple([standing for standing in self.standings if standing.kind == "retrieve"])
+        found_by = tuple([standing for standing in routes if standing.rank is not None])
+        for name, value in (("routes", routes), ("found_by", found_by), ("lost_at", self._lost(routes, found_by))):
+            object.__setattr__(self, name, value)
+
+    def _lost(self, routes: tuple[Standing, ...], found_by: tuple[Standing, ...]) -> str | None:
+        if routes and not found_by:
+            return "retrieve"
+        for standing in self.standings:
+            if standing.rank is None and standing.kind != "retrieve":
+                return standing.kind
+        return "prompt" if self.in_prompt is False else None
 
     def of(self, kind: str) -> Standing | None:
         """The stage of a kind other than `retrieve`; None where it did not run."""
         return next((standing for standing in self.standings if standing.kind == kind), None)
-
-    @cached_property
-    def found_by(self) -> tuple[Standing, ...]:
-        """The routes that kept it."""
-        return tuple(standing for standing in self.routes if standing.rank is not None)
-
-    @cached_property
-    def lost_at(self) -> str | None:
-        """The kind of stage that did not hand it on (`prompt` after the context), None for one that arrived."""
-        if self.routes and not self.found_by:
-            return "retrieve"
-        later = (standing for standing in self.standings if standing.kind != "retrieve")
-        lost = next((standing.kind for standing in later if standing.rank is None), None)
-        return "prompt" if lost is None and self.in_prompt is False else lost
 
     def rank_before(self, kind: str) -> int | None:
         """Its rank in the stage before that kind; the best rank of the routes where none stands between."""

@@ -5,33 +5,29 @@ more memory than a short one, but for its gold. Each trace is checked as `Trace`
 """
 
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwork.diagnosis.answers import answers_of
-from rankwork.diagnosis.batch_funnel import BatchFunnel
-from rankwork.diagnosis.column_checks import check
-from rankwork.diagnosis.comparability import Frame, check_asked, one_snapshot
+from rankwork.diagnosis.comparability import Frame
 from rankwork.diagnosis.corpus import Corpus
-from rankwork.diagnosis.facts import AnswerFacts, Facts
+from rankwork.diagnosis.facts import Facts
 from rankwork.diagnosis.followed import Followed
-from rankwork.diagnosis.gold import Gold
-from rankwork.diagnosis.leak_columns import leaks_in, looked_at, named
-from rankwork.diagnosis.leaks import Leak, Leaks
-from rankwork.diagnosis.losses import Losses, slices_of
-from rankwork.diagnosis.matrix import Diagnosis, diagnose, diagnose_answer
-from rankwork.diagnosis.stage_table import StageTable, members_of
-from rankwork.diagnosis.trace_columns import TraceColumns, batches_of
+from rankwork.diagnosis.leaks import Leaks
+from rankwork.diagnosis.losses import Losses
+from rankwork.diagnosis.matrix import Diagnosis, diagnose
+from rankwork.diagnosis.mixed_revisions import note_on
+from rankwork.diagnosis.run_reading import RunReading
+from rankwork.diagnosis.stage_table import StageTable
+from rankwork.diagnosis.trace_columns import batches_of
 from rankwork.errors import ContractError, InputError
 from rankwork.inputs.documents import Collection
 from rankwork.protocol import Protocol
-from rankwork.trace import Case, Identity, Trace
+from rankwork.trace import Case, Trace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,6 +42,7 @@ class Funnel:
     """What `funnel` found.
 
     `table` holds the means of the stages, `losses` the counts of gold evidence, `leaks` what was where it must not be.
+    `answers` are the diagnoses of whole answers, `notes` what else a reader must know.
     `missing` are cases without a trace, `stale` those asked when their gold does not hold: counted, not scored.
     """
 
@@ -60,7 +57,7 @@ class Funnel:
     protocol: Protocol
     k: int | None
     answers: tuple[Diagnosis, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     def facts(self) -> Iterator[Facts]:
         """What the traces show about each piece of gold evidence."""
@@ -149,10 +146,29 @@ def funnel(
         raise ContractError(f"k must be an integer of at least 1, got {k!r}")
     known = _cases(cases)
     corpus = Corpus(collection) if collection else None
-    builder = _Builder(known, corpus, k, leaks, independent)
+    reading = RunReading(known, corpus, k, leaks, independent)
     for batch in _batches(traces):
-        builder.add(batch)
-    return builder.finished()
+        reading.add(batch)
+    return _finished(reading)
+
+
+def _finished(reading: RunReading) -> Funnel:
+    if reading.protocol is None:
+        raise InputError("there are no traces")
+    return Funnel(
+        cases=reading.cases,
+        frames=reading.frames,
+        table=reading.table,
+        losses=reading.losses,
+        leaks=Leaks(tuple(reading.leaks), reading.looked_at if reading.with_leaks else {}),
+        followed=tuple(reading.followed),
+        missing=tuple(case for case in reading.cases if case not in reading.frames),
+        stale=tuple(reading.stale),
+        protocol=reading.protocol,
+        k=reading.k,
+        answers=tuple(reading.answers),
+        notes=note_on(reading.mixed),
+    )
 
 
 def _cases(cases: Cases) -> dict[str, Case]:
@@ -178,123 +194,6 @@ def _batches(traces: Traces) -> "Iterator[pa.RecordBatch]":
 
     path = Path(traces)
     return read_tables(path) if opening(path, 4).startswith(b"PAR1") else batches_of(read_traces(path))
-
-
-class _Builder:
-    """Batch after batch of a run, until the funnel is finished."""
-
-    def __init__(
-        self, cases: dict[str, Case], corpus: Corpus | None, k: int | None, leaks: bool, independent: bool
-    ) -> None:
-        self.independent = independent
-        self.cases, self.corpus, self.k, self.with_leaks = cases, corpus, k, leaks
-        self.frames: dict[str, Frame] = {}
-        self.run: str | None = None
-        self.stale: list[str] = []
-        self.table = StageTable(slices_of(cases))
-        self.losses = Losses()
-        self.leaks: list[Leak] = []
-        self.looked_at: Counter[str] = Counter()
-        self.followed: list[Followed] = []
-        self.answers: list[Diagnosis] = []
-        self.protocol: Protocol | None = None
-
-    def add(self, batch: "pa.RecordBatch") -> None:
-        """Check a batch, and add what it holds."""
-        columns = TraceColumns.of(batch)
-        check(columns)
-        identities = self._framed(columns)
-        found = leaks_in(columns, identities, self.corpus) if self.with_leaks else []
-        self.leaks += found
-        self.looked_at.update(looked_at(columns))
-        self._score(self._without_stale(columns), named(found))
-
-    def _framed(self, columns: TraceColumns) -> list[Identity]:
-        """Note the frame of each trace, and refuse what does not belong here."""
-        names = ("run", "query", "time", "identity", "unit", "protocol", "snapshot")
-        identities = []
-        for case, run, *held in zip(columns.cases, *map(columns.texts, names), strict=True):
-            frame = self._frame(case, *held)
-            self._check(frame, run or "")
-            self.frames[case] = frame
-            identities.append(Identity(tenant=frame.identity[0], role=frame.identity[1]))
-        return identities
-
-    def _frame(self, case: str, query: Any, time: Any, identity: Any, unit: Any, protocol: Any, pairs: Any) -> Frame:
-        who = (identity or {}).get("tenant") or "", (identity or {}).get("role") or ""
-        snapshot = dict(pairs or ())
-        first = next(iter(self.frames.values())).snapshot if self.frames else snapshot
-        same = first if first == snapshot else snapshot
-        return Frame(case, query or "", who, time, unit or "chunk", protocol or "rankwork", same)
-
-    def _check(self, frame: Frame, run: str) -> None:
-        if frame.case not in self.cases:
-            raise InputError(f"trace of case {frame.case!r}: there is no such case among the {len(self.cases)}")
-        if frame.case in self.frames:
-            raise InputError(f"case {frame.case!r} has two traces; a funnel is of one run")
-        if self.run is not None and run != self.run:
-            raise InputError(f"the traces are of two runs, {self.run!r} and {run!r} (case {frame.case!r})")
-        self.run = run
-        check_asked(frame, self.cases[frame.case])
-        if self.protocol is None:
-            self.protocol = Protocol.named(frame.protocol)
-        if frame.protocol != self.protocol.name:
-            both = f"{self.protocol.name!r} and {frame.protocol!r}"
-            raise InputError(f"the traces are scored by two protocols, {both} (case {frame.case!r})")
-        if self.frames:
-            one_snapshot((next(iter(self.frames.values())), frame))
-
-    def _without_stale(self, columns: TraceColumns) -> TraceColumns:
-        import pyarrow as pa
-
-        times = [self.frames[case].time or self.cases[case].time for case in columns.cases]
-        holds = [self.cases[case].holds_at(time) for case, time in zip(columns.cases, times, strict=True)]
-        if all(holds):
-            return columns
-        self.stale += [case for case, held in zip(columns.cases, holds, strict=True) if not held]
-        return TraceColumns.of(columns.batch.filter(pa.array(holds)))
-
-    def _score(self, columns: TraceColumns, leaking: set[str]) -> None:
-        if not len(columns) or self.protocol is None:
-            return
-        gold = Gold.of(columns, self.cases)
-        batch = BatchFunnel.of(columns, gold, self.k, self.protocol, independent=self.independent)
-        slices = {case: self.cases[case].slices for case in columns.cases}
-        members = members_of(self.table.slices, slices, columns.cases)
-        for stage in batch.stages:
-            for name, own, inherited in stage.measures:
-                self.table.add(stage.columns.name, name, own, inherited, members[:, stage.columns.stages.trace])
-        answers = answers_of(columns, self.cases, gold, batch.arrived, leaking)
-        followed = batch.followed(self.corpus, answers, [self.frames[case] for case in columns.cases])
-        self.followed.append(followed)
-        for found in map(diagnose, followed.facts()):
-            self.losses.add(found, self.cases[found.case].slices)
-        self._answered(columns.cases, answers)
-
-    def _answered(self, cases: list[str], answers: tuple[AnswerFacts, ...]) -> None:
-        for case, answer in zip(cases, answers, strict=False):
-            found = diagnose_answer(Facts(case, "", (), answer=answer))
-            if found:
-                self.answers.append(found)
-
-    def finished(self) -> Funnel:
-        """The funnel. InputError where there was no trace."""
-        if self.protocol is None:
-            raise InputError("there are no traces")
-        missing = tuple(case for case in self.cases if case not in self.frames)
-        return Funnel(
-            self.cases,
-            self.frames,
-            self.table,
-            self.losses,
-            Leaks(tuple(self.leaks), self.looked_at if self.with_leaks else {}),
-            tuple(self.followed),
-            missing,
-            tuple(self.stale),
-            self.protocol,
-            self.k,
-            tuple(self.answers),
-        )
 
 
 def _evidence_row(found: Diagnosis, stages: Iterable[str]) -> dict[str, Any]:

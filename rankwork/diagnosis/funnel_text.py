@@ -1,15 +1,15 @@
 """A funnel for the terminal: the table of stages, the losses, and what is to be looked at, a sentence each."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import Any
+from typing import Protocol as Shape
 
-from rankwork.diagnosis.losses import ALL, STEPS
-from rankwork.diagnosis.matrix import LOOK_AT, ROWS
-from rankwork.diagnosis.stage_table import StageMean
-
-if TYPE_CHECKING:
-    from rankwork.diagnosis.funnel import Funnel
+from rankwork.diagnosis.leaks import Leaks
+from rankwork.diagnosis.losses import ALL, STEPS, Losses
+from rankwork.diagnosis.matrix import LOOK_AT, ROWS, Diagnosis
+from rankwork.diagnosis.stage_table import StageMean, StageTable
+from rankwork.protocol import Protocol
 
 SENTENCES = 10
 _SHOWN = ("Success", "R", "P", "P(returned)", "RR", "AP", "nDCG", "EvidenceCoverage", "EvidenceComplete")
@@ -17,21 +17,48 @@ _HEAD = ("stage", "measure", "traces", "observed", "own range", "inherited range
 _NO_DEFECT = ("reached", "filtered_rightly")
 
 
-def text_of(funnel: "Funnel", *, sentences: int = SENTENCES) -> str:
+class Shown(Shape):
+    """What of a funnel is shown: the attributes of `rankwork.diagnosis.funnel.Funnel`."""
+
+    @property
+    def protocol(self) -> Protocol: ...  # noqa: D102
+    @property
+    def k(self) -> int | None: ...  # noqa: D102
+    @property
+    def frames(self) -> Mapping[str, Any]: ...  # noqa: D102
+    @property
+    def table(self) -> StageTable: ...  # noqa: D102
+    @property
+    def losses(self) -> Losses: ...  # noqa: D102
+    @property
+    def leaks(self) -> Leaks: ...  # noqa: D102
+    @property
+    def answers(self) -> tuple[Diagnosis, ...]: ...  # noqa: D102
+    @property
+    def missing(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def stale(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def notes(self) -> tuple[str, ...]: ...  # noqa: D102
+    def diagnoses(self, *rows: str) -> Iterator[Diagnosis]: ...  # noqa: D102
+
+
+def text_of(funnel: Shown, *, sentences: int = SENTENCES) -> str:
     """All of it; at most so many `sentences` for each row of the matrix."""
     cut = "its own cut" if funnel.k is None else f"the first {funnel.k}"
     head = f"protocol {funnel.protocol.name}; {len(funnel.frames)} traces; each stage at {cut}"
-    parts = [[head], stage_lines(funnel), loss_lines(funnel), list(diagnosis_lines(funnel, sentences))]
+    parts = [[head], stage_lines(funnel), loss_lines(funnel), slice_lines(funnel)]
+    parts.append(list(diagnosis_lines(funnel, sentences)))
     return "\n".join("\n".join(part) for part in [*parts, note_lines(funnel)] if part)
 
 
-def stage_lines(funnel: "Funnel") -> list[str]:
+def stage_lines(funnel: Shown) -> list[str]:
     """A line for each stage and measure: observed, its own tie range, and the range it inherited."""
     rows = [_row(mean) for stage in funnel.table.stages for name in _SHOWN for mean in [funnel.table.mean(stage, name)]]
     return aligned([_HEAD, *rows])
 
 
-def loss_lines(funnel: "Funnel") -> list[str]:
+def loss_lines(funnel: Shown) -> list[str]:
     """A line for each step: how much gold entered it, how much was handed on, and why the rest was not."""
     losses, lines = funnel.losses, []
     for step in STEPS:
@@ -45,7 +72,20 @@ def loss_lines(funnel: "Funnel") -> list[str]:
     return lines
 
 
-def diagnosis_lines(funnel: "Funnel", most: int) -> Iterator[str]:
+def slice_lines(funnel: Shown) -> list[str]:
+    """A line for each slice: how much of its gold arrives, and where most of the rest is lost, for which reason."""
+    losses, lines = funnel.losses, []
+    for name in funnel.table.slices[1:]:
+        entered = sum(count for (where, _), count in losses.rows.items() if where == name)
+        lost = {(step, why): count for (where, step, why), count in losses.lost.items() if where == name}
+        if entered:
+            line = f"slice {name}: {entered - sum(lost.values())} of {entered} pieces of gold arrive"
+            worst = max(lost, key=lambda key: (lost[key], key), default=None)
+            lines.append(f"{line}; most are lost at {worst[0]}, {worst[1]} {lost[worst]}" if worst else line)
+    return lines
+
+
+def diagnosis_lines(funnel: Shown, most: int) -> Iterator[str]:
     """For each row of the matrix that holds for some gold: how often, what to look at, and the first sentences."""
     for row in ROWS:
         count = funnel.losses.rows[ALL, row]
@@ -57,9 +97,9 @@ def diagnosis_lines(funnel: "Funnel", most: int) -> Iterator[str]:
         yield f"{found.row}: {found.sentence}"
 
 
-def note_lines(funnel: "Funnel") -> list[str]:
-    """What was left out, and how many pieces of advice the leaks are worth."""
-    lines = []
+def note_lines(funnel: Shown) -> list[str]:
+    """What was left out, what else must be known, and the leaks."""
+    lines = list(funnel.notes)
     for names, why in ((funnel.missing, "cases without a trace"), (funnel.stale, "cases whose gold does not hold")):
         if names:
             lines.append(f"{why}, not scored: {len(names)} ({', '.join(names[:5])}{', ...' * (len(names) > 5)})")

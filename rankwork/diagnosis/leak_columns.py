@@ -62,7 +62,7 @@ def _closed(columns: TraceColumns, identities: list[Identity], corpus: Corpus, o
         table = np.zeros(len(columns.ids) + 1, bool)
         table[closed[closed >= 0]] = True
         marks[of_trace[table[columns.items.id] & (group[of_trace] == number)]] = True
-    for name in ("prompt", "citations"):
+    for name in ("prompt", "citations", "answer", "claims"):
         marks |= columns.batch.column(name).is_valid().to_numpy(zero_copy_only=False)
     for name in ("injected_ids", "signals"):
         column = _event(columns, name)

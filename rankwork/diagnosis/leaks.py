@@ -3,7 +3,8 @@
 A document is unauthorised if the collection does not open it to the identity that asks, if it is marked as another
 tenant's, or if it was denied and kept. The layers are the lists of routes and fusion, the input of the reranker, the
 context, the prompt, the citations, the caches (whose hit may be another tenant's), and the rest of the trace: what is
-dropped for another reason than access, what was injected, what users clicked. A document that the access rule dropped
+dropped for another reason than access, what was injected, what users clicked, and an answer that has ten words in a row
+of a text that only closed documents hold. A document that the access rule dropped
 is on record by its ID, and is no leak.
 
 Zero events in n traces do not prove that there are none: the one-sided 95 % upper bound of the share is
@@ -12,10 +13,10 @@ Zero events in n traces do not prove that there are none: the one-sided 95 % upp
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from rankwork.diagnosis.corpus import Corpus
+from rankwork.diagnosis.corpus import Corpus, passages
 from rankwork.errors import ContractError
 from rankwork.trace import Identity, Stage, Trace
 
@@ -117,11 +118,14 @@ class Rule:
 
     identity: Identity
     closed: frozenset[str] = frozenset()
+    passages: Mapping[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, identity: Identity, corpus: Corpus | None) -> "Rule":
         """The rule for an identity."""
-        return cls(identity, corpus.closed_to(identity) if corpus else frozenset())
+        if corpus is None or not corpus.closed_to(identity):
+            return cls(identity)
+        return cls(identity, corpus.closed_to(identity), corpus.restricted_passages)
 
     def why(self, identifier: str, *, tenant: str | None = None, denied: bool = False) -> str | None:
         """Why a document must not be there; None where it may."""
@@ -130,6 +134,11 @@ class Rule:
         if tenant and tenant != self.identity.tenant:
             return f"it belongs to tenant {tenant!r}"
         return "access was denied, and it was kept" if denied else None
+
+    def held_by_closed_alone(self, text: str) -> list[str]:
+        """The documents that hold a passage of this text which nothing that is open holds; one for each passage."""
+        holders = (self.passages.get(passage, frozenset()) for passage in passages(text))
+        return sorted({min(held) for held in holders if held and held <= self.closed})
 
 
 def leaks_of(trace: Trace, rule: Rule) -> Iterator[Leak]:
@@ -140,6 +149,17 @@ def leaks_of(trace: Trace, rule: Rule) -> Iterator[Leak]:
         why = rule.why(identifier, tenant=tenant)
         if why:
             yield Leak(trace.case, layer, identifier, where, why)
+    for where, text in _texts(trace) if rule.passages else ():
+        for identifier in rule.held_by_closed_alone(text):
+            yield Leak(trace.case, "trace", identifier, where, f"its text, {rule.why(identifier)}")
+
+
+def _texts(trace: Trace) -> Iterator[tuple[str, str]]:
+    """What the trace holds in words of its own: the answer and its claims."""
+    if trace.answer:
+        yield "the answer", trace.answer
+    for claim in trace.claims or ():
+        yield f"claim {claim.id}", claim.text
 
 
 def _in_stage(case: str, stage: Stage, rule: Rule) -> Iterator[Leak]:

@@ -30,7 +30,7 @@ def sentence(facts: Facts, row: str, cause: str) -> str:
     >>> sentence(Facts("q", "d1", (dense,)), "unknown", "unknown")
     'gold d1: absent from dense; whether it is in the corpus and may be read, the trace does not say'
     """
-    parts = [*_corpus(facts, cause), *_stages(facts, row, cause), *_answer(facts, row)]
+    parts = [*_corpus(facts, cause), *_stages(facts, row, cause), *_answer(facts, row)] or ["the trace holds no stage"]
     what = f"gold {facts.evidence}" if facts.evidence else f"case {facts.case}"
     return f"{what}: {', '.join(parts)}{_open_question(facts, row)}"
 

@@ -78,6 +78,8 @@ def _k_over_returned(found: Candidates) -> Floats:
 def _of_measure(name: str, found: Candidates, protocol: Protocol) -> StageValues:
     """All traces at their cutoffs: one pass for each different cutoff."""
     parts = [(k, _at(name, int(k), found, protocol)) for k in np.unique(found.k)]
+    if len(parts) == 1:
+        return parts[0][1]
     columns: dict[str, Any] = {
         field: np.select([found.k == k for k, _ in parts], [getattr(part, field) for _, part in parts], np.nan)
         for field in StageValues.__dataclass_fields__

@@ -40,7 +40,9 @@ class Coded:
 
     def where(self, word: str) -> Bools:
         """Which of them are this word."""
-        return np.asarray(self.codes == (self.words.index(word) if word in self.words else -2))
+        if word not in self.words:
+            return np.zeros(len(self.codes), bool)
+        return np.asarray(self.codes == self.words.index(word))
 
     def text(self, row: int) -> str | None:
         """The word of a row."""
@@ -48,6 +50,8 @@ class Coded:
 
     def rows(self, rows: Any) -> "Coded":
         """Some of the rows."""
+        if not self.words:  # a column that nobody filled: all are -1
+            return Coded(np.broadcast_to(np.int64(-1), len(rows)), ())
         return Coded(self.codes[rows], self.words)
 
 
@@ -160,7 +164,10 @@ class TraceColumns:
 
     def texts(self, name: str) -> list[Any]:
         """A column of the traces themselves, as Python values."""
-        values: list[Any] = self.batch.column(name).to_pylist()
+        column = self.batch.column(name)
+        if column.null_count == len(column):
+            return [None] * len(column)
+        values: list[Any] = column.to_pylist()
         return values
 
 

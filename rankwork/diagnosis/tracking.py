@@ -86,10 +86,15 @@ def _chosen(column: Any, rows: Ints) -> Any:
     return column.rows(rows) if isinstance(column, Coded) else column[rows]
 
 
-def track(stage: StageColumns, gold: Gold, codes: Ints, vocabulary: int) -> Track:
-    """Where the gold stands, known by `codes` to the stages before; `vocabulary` is the number of IDs in the batch."""
+def track(stage: StageColumns, gold: Gold, codes: Ints, vocabulary: int, parents: Ints | None = None) -> Track:
+    """Where the gold stands, known by `codes` to the stages before; `vocabulary` is the number of IDs in the batch.
+
+    `parents` are the IDs of what stands for the gold here, -1 for nothing: a parent that is there holds its chunk.
+    """
     number = stage.number[gold.trace] if len(gold) else np.zeros(0, np.int64)
     item = _listed(stage, number, codes, vocabulary)
+    if parents is not None:
+        item = _held_by_parents(stage, item, _listed(stage, number, parents, vocabulary))
     found = item >= 0
     at = np.where(found, item, 0)
     items = stage.items
@@ -108,6 +113,15 @@ def track(stage: StageColumns, gold: Gold, codes: Ints, vocabulary: int) -> Trac
         item=item,
         code=np.where(kept, items.id[at], codes),
     )
+
+
+def _held_by_parents(stage: StageColumns, item: Ints, parent: Ints) -> Ints:
+    """The item of each piece: its parent's, where that took the place of another chunk and the piece was left out."""
+    items = stage.items
+    at = np.maximum(parent, 0)
+    there = (parent >= 0) & items.kept[at] & (items.previous[at] >= 0)
+    left_out = (item < 0) | ~items.kept[np.maximum(item, 0)]
+    return np.where(there & left_out, parent, item)
 
 
 def _listed(stage: StageColumns, number: Ints, codes: Ints, vocabulary: int) -> Ints:
@@ -132,6 +146,8 @@ def _listed(stage: StageColumns, number: Ints, codes: Ints, vocabulary: int) -> 
 def sides(stage: StageColumns) -> Ints:
     """For each item whether its score lies below, at or above that of the last kept one of its stage."""
     items = stage.items
+    if items.kept.all():
+        return np.zeros(len(items.kept), np.int64)
     last = np.full(len(stage.stages.trace), np.nan)
     last[items.of[items.kept]] = items.score[items.kept]  # kept items stand by rank, so the last one stays
     limit = last[items.of]

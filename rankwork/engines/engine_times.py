@@ -46,6 +46,15 @@ def engine_times(
     return sorted(found, key=lambda record: (record["seconds"] is None, record["seconds"]))
 
 
+def untimed(records: Sequence[Record]) -> list[str]:
+    """Lines that say why engines have no time.
+
+    >>> untimed([{"engine": "a", "note": ""}, {"engine": "b", "note": "not here"}])
+    ['b: not here']
+    """
+    return [f"{record['engine']}: {record['note']}" for record in records if record["note"]]
+
+
 def _timed(item: Engine, n: int, k: int, seconds: float, timeout: float) -> Record:
     record = {"engine": item.name, "n": n, "k": k, "seconds": None, "note": _reason(item, n)}
     return record if record["note"] else record | _in_process(item.name, n, k, seconds, timeout)

@@ -50,6 +50,16 @@ def agreement(answer: Layers, expected: Layers) -> dict[str, bool]:
     return {layer: answer[layer] == expected[layer] for layer in LAYERS}
 
 
+def in_words(same: Mapping[str, bool]) -> str:
+    """The deepest layer in which two answers agree, in words.
+
+    >>> in_words({"score sequence": True, "member set": True, "full order": False})
+    'same members, other order'
+    """
+    words = ("same order", "same members, other order", "same scores, other members", "other scores")
+    return words[3 - sum(same[layer] for layer in LAYERS)]
+
+
 @dataclass
 class Tally:
     """Answers to what should be one question: how many, how many different ones, how many right, layer by layer."""

@@ -4,16 +4,18 @@ Answers with other scores have other members, as long as they come in score orde
 So one word says how deep a change goes: the score sequence, else the member set, else the full order.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from rankwork.engines.base import Engine
 from rankwork.engines.counterexamples import PROMISE
 from rankwork.engines.deviations import load
-from rankwork.engines.differences import varying_inputs
-from rankwork.engines.layers import LAYERS
+from rankwork.engines.differences import compare_reports, describe, varying_inputs
+from rankwork.engines.layers import LAYERS, in_words
+from rankwork.engines.registry import engine
 from rankwork.engines.running import Report
 from rankwork.engines.saved_scores import SIX, SavedScores
 from rankwork.engines.settings import Arm, outcome, recast
@@ -22,6 +24,7 @@ from rankwork.engines.table import case, shown
 AGAIN, ARRIVAL, ELSEWHERE = "again", "arrival", "elsewhere"
 CONDITIONS = ("device", "dtype", "process", "threads", "batch", "padding", "n", "k")
 EXPERIMENTS = (AGAIN, ARRIVAL, *CONDITIONS)
+VARYING = (AGAIN, "device", "threads")  # experiments whose answers chance may decide
 SAME, FAILED, NOT_RUN, NONE = "same", "failed", "not run here", "no such condition"
 
 
@@ -107,6 +110,22 @@ def _repetitions(found: Mapping[str, Any]) -> list[dict[str, bool]]:
 
 def _differ(distinct: Mapping[str, int]) -> dict[str, bool]:
     return {layer: distinct[layer] > 1 for layer in LAYERS}
+
+
+def by_experiment(seen: Iterable[Observation]) -> dict[str, dict[str, str]]:
+    """The counts of every engine that ran, by experiment and then by engine; empty where there is no such condition."""
+    table: dict[str, dict[str, str]] = {}
+    for each in seen:
+        if each.experiment != AGAIN or each.state != NOT_RUN:
+            table.setdefault(each.experiment, {})[each.engine] = "" if each.state == NONE else each.text
+    return {experiment: {name: texts[name] for name in table[AGAIN]} for experiment, texts in table.items()}
+
+
+def lasting(report: Report, elsewhere: Report | None = None) -> list[dict[str, Any]]:
+    """The observations that do not depend on chance, as rows: another run on a machine of this kind has them too."""
+    steady = {name for name, _ in _ran(report)} - by_chance(report)
+    seen = observations(report, elsewhere)
+    return [each.to_dict() for each in seen if each.engine in steady and each.experiment not in VARYING]
 
 
 def _counted(
@@ -219,31 +238,62 @@ def broken_rules(report: Report) -> list[dict[str, Any]]:
     ]
 
 
+def not_repeated(name: str, report: Report) -> list[str]:
+    """The rules whose smallest input, asked once more, does not get the answer that the report holds."""
+    found = report["engines"][name]["outcome"]["smallest"]
+    return [rule for rule, case in found.items() if case and "scores" in case and not _repeats(engine(name), case)]
+
+
+def _repeats(item: Engine, case: Mapping[str, Any]) -> bool:
+    again = item.select(np.array(case["scores"], dtype=np.float32), case["k"])
+    return bool(again.tolist() == case["answers"][0])
+
+
 def _size(found: Mapping[str, Any]) -> dict[str, Any]:
     return {"n": found["n"], "how": found["how"]}
 
 
-def on_devices(report: Report) -> list[dict[str, Any]]:
-    """Each engine on its other devices: whether the answer is the CPU's, and whether it is right, layer by layer."""
+def on_devices(report: Report, elsewhere: Report | None = None) -> list[dict[str, Any]]:
+    """Each engine on its other devices: whether the answer is the CPU's, and whether it is right, layer by layer.
+
+    `asked` says where: "here", or "elsewhere" for a second report.
+    """
+    reports = {"here": report} | ({} if elsewhere is None else {ELSEWHERE: elsewhere})
     return [
-        {"engine": name, "device": arm["condition"], "scores": arm["scores"], "status": arm["status"], **_device(arm)}
-        for name, entry in _ran(report)
+        {"asked": where, "engine": name, **_device(arm)}
+        for where, each in reports.items()
+        for name, entry in _ran(each)
         for arm in entry["outcome"]["settings"]
         if arm["kind"] == "device"
     ]
 
 
 def _device(arm: Arm) -> dict[str, Any]:
+    about = {"device": arm["condition"], "scores": arm["scores"], "status": arm["status"]}
     if arm["status"] != "run":
-        return {"beside the CPU's": "-", "beside the contract's": "-", "note": arm["note"]}
-    return {"beside the CPU's": _equal(arm["same"]), "beside the contract's": _equal(arm["right"]), "note": ""}
+        return {**about, "beside the CPU's": "-", "beside the contract's": "-", "note": arm["note"]}
+    words = {"beside the CPU's": in_words(arm["same"]), "beside the contract's": in_words(arm["right"])}
+    return {**about, **words, "note": ""}
 
 
-def _equal(agreement: Mapping[str, bool]) -> str:
-    """The deepest layer in which two answers agree, in words.
+def who_ran(report: Report) -> list[str]:
+    """Lines that say how many engines ran, on what machine, and why others did not."""
+    ran, here = dict(_ran(report)), report["environment"]
+    return [
+        f"{len(ran)} engines ran; GPUs: {', '.join(here['torch']['devices']) or 'none'}.",
+        f"Instructions that decide how numpy sorts: {', '.join(here['cpu instructions']) or 'none known'}.",
+        *(f"{name}: {entry['note']}" for name, entry in sorted(report["engines"].items()) if name not in ran),
+    ]
 
-    >>> _equal({"score sequence": True, "member set": True, "full order": False})
-    'same members, other order'
-    """
-    words = ("same order", "same members, other order", "same scores, other members", "other scores")
-    return words[3 - sum(agreement[layer] for layer in LAYERS)]
+
+def beside_elsewhere(report: Report, elsewhere: Report | None) -> list[str]:
+    """Lines that say how another machine's report differs in its surroundings, and in how many answers."""
+    lines = []
+    if elsewhere is not None:
+        comparison = compare_reports(report, elsewhere)
+        told = describe(comparison).splitlines()
+        lines = [line for line in told if not line.startswith(("behaviour", "varies"))]
+        lines += [f"Answers that differ: {comparison['counts']['behaviour']}; `rankwork engines --compare` lists them."]
+    if not any(row["status"] == "run" for row in on_devices(report, elsewhere)):
+        lines += ["CPU against GPU: not run here, and no report of a machine that has one was given."]
+    return lines

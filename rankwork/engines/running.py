@@ -30,15 +30,19 @@ def run_experiments(
     *,
     seed: int = 0,
     scores: Mapping[str, dict[str, Any]] | None = None,
+    like: Report | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Observe the engines (all by default) and report: scores, environment, and for each engine what it did or why not.
 
-    The scores are made from `seed` once, or taken bit for bit from another report: `scores=report["scores"]`. Values
+    The scores are made from `seed` once, or taken bit for bit from another report: `scores=report["scores"]`; `like` is
+    a report whose scores and seed are both taken, so that the same questions are asked again. Values
     under "seconds" are measured; all others are to be compared. Raises InputError for an unknown engine or for scores
     whose bytes do not match their digest. An engine that fails or dies is an error of that engine. `progress` is told
     of each process that has ended.
     """
+    if like is not None:
+        seed, scores = like["seed"], like["scores"]
     book = make(seed) if scores is None else from_dicts(scores)
     chosen = _chosen(engines)
     return {

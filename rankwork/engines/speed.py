@@ -27,6 +27,7 @@ KS = (10, 100, 1000)
 INPUTS = ("random", "16 levels", "1,000 levels", "bfloat16-rounded", "all equal", "ascending", "descending")
 IN_ORDER = ("ascending", "descending")
 TENSORS = 16
+EXTRA = 0.1  # the goal for memory beyond the scores, by that of the scores
 MEMORY = 2 << 30  # bytes that the rotated tensors of one cell may take together
 
 
@@ -92,6 +93,51 @@ def limit(rows: int, n: int, k: int, name: str, dtype: str = "float32", shuffled
         if k == 10:
             bounds.append(0.5 if n >= 10_000 else 0.85)
     return min(bounds) * (1.25 if shuffled_ids else 1)
+
+
+def parse_shapes(shapes: Iterable[str]) -> list[tuple[int, int]]:
+    """Shapes as `grid` takes them, from texts.
+
+    >>> parse_shapes(["1 x 10000", "64 x 1024"])
+    [(1, 10000), (64, 1024)]
+    """
+    return [(int(rows), int(n)) for rows, n in (shape.split(" x ") for shape in shapes)]
+
+
+def in_variants(
+    measure: Callable[..., list[Record]], formats: Sequence[str], *, shuffled: bool = False, **cells: Any
+) -> list[Record]:
+    """The records of `grid` or `verified` for each format, and, where asked, for the first one with shuffled IDs.
+
+    >>> cells = {"shapes": [(1, 64)], "ks": [10], "inputs": ["random"]}
+    >>> found = in_variants(verified, ["float32", "bfloat16"], shuffled=True, **cells)
+    >>> [(record["dtype"], record["ids"]) for record in found]
+    [('float32', 'by position'), ('bfloat16', 'by position'), ('float32', 'shuffled')]
+    """
+    variants = [(dtype, False) for dtype in formats] + ([(formats[0], True)] if shuffled else [])
+    return [record for dtype, ids in variants for record in measure(dtype=dtype, shuffled_ids=ids, **cells)]
+
+
+def plain(records: Iterable[Record], dtype: str) -> list[Record]:
+    """The records of one format whose IDs stand in the order of positions: those of one figure."""
+    return [record for record in records if record["dtype"] == dtype and record["ids"] == "by position"]
+
+
+def beside_random(records: Sequence[Record]) -> list[float]:
+    """Our time for every other kind of scores by our time for random ones, shape, k, format and IDs being the same.
+
+    >>> cell = {"shape": "1 x 64", "k": 9, "dtype": "float32", "ids": "by position"}
+    >>> beside_random([{**cell, "input": "random", "rankwork.topk": 2.0},
+    ...                {**cell, "input": "all equal", "rankwork.topk": 1.0}])
+    [0.5]
+    """
+    random = {_place(record): record["rankwork.topk"] for record in records if record["input"] == "random"}
+    others = [record for record in records if record["input"] != "random" and _place(record) in random]
+    return [record["rankwork.topk"] / random[_place(record)] for record in others]
+
+
+def _place(record: Record) -> tuple[Any, ...]:
+    return tuple(record[name] for name in ("shape", "k", "dtype", "ids"))
 
 
 def missed(records: Iterable[Record]) -> list[str]:
@@ -269,6 +315,57 @@ def order_cost(n: int = 1_000_000) -> Record:
     }
 
 
+# ------------------------------------------------------------------- what else it costs
+
+
+def other_costs(n: int, k: int, *, compiling: bool = False) -> Record:
+    """What a selection costs beside its time: memory (on Linux), the first call of a process, the order of the IDs.
+
+    `compiling` adds the first call of an installation.
+    """
+    first = {"first call, seconds": first_call()}
+    if compiling:
+        first["first call of an installation, seconds"] = first_call(compiling=True)
+    return {"memory": extra_memory(n, k) if sys.platform == "linux" else {}, **first, "orders": order_cost(n)}
+
+
+def cost_rows(costs: Record) -> list[Record]:
+    """The other costs as the rows of a table: what it is, how much, and the unit.
+
+    >>> costs = {"memory": {"n": 10, "k": 1, "input": 40, "torch.topk": 160}, "first call, seconds": 0.5,
+    ...          "orders": {"n": 10, "integer IDs": 0.1, "text IDs": 0.2}}
+    >>> for row in cost_rows(costs):
+    ...     print(*row.values(), sep=" | ")
+    extra memory of torch.topk for 10 scores | 4.0 | times the scores
+    first call | 0.5 | s
+    IdOrder of 10 integer IDs | 0.1 | s
+    IdOrder of 10 text IDs | 0.2 | s
+    """
+    memory, orders = costs["memory"], costs["orders"]
+    shares = [(f"extra memory of {name} for {memory['n']:,} scores", share) for name, share in _shares(memory).items()]
+    first = [(name.removesuffix(", seconds"), costs[name]) for name in costs if name.endswith(", seconds")]
+    built = [(f"IdOrder of {orders['n']:,} {kind}", orders[kind]) for kind in orders if kind != "n"]
+    units = ["times the scores"] * len(shares) + ["s"] * (len(first) + len(built))
+    rows = zip([*shares, *first, *built], units, strict=True)
+    return [{"cost": what, "measured": value, "unit": unit} for (what, value), unit in rows]
+
+
+def _shares(memory: Record) -> dict[str, float]:
+    """The extra memory of each selector, by that of the scores."""
+    return {name: memory[name] / memory["input"] for name in memory if "topk" in name}
+
+
+def missed_memory(costs: Record) -> list[str]:
+    """The goal for memory, where it was missed; it is declared for rows of ten million and more.
+
+    >>> missed_memory({"memory": {"n": 10**7, "input": 4 * 10**7, "rankwork.topk": 5 * 10**6}})
+    ['extra memory: 0.125 of the scores (goal 0.1)']
+    """
+    share = _shares(costs["memory"]).get("rankwork.topk", 0.0)
+    large = costs["memory"].get("n", 0) >= 10_000_000
+    return [f"extra memory: {share:.3f} of the scores (goal {EXTRA:g})"] if large and share > EXTRA else []
+
+
 # --------------------------------------------------------------- in a process of its own
 
 _SELECTORS = {
@@ -374,3 +471,32 @@ def _ways(
 
 def _with_k(function: Callable[[Any, int], Any], k: int) -> Callable[[Any], Any]:
     return lambda scores: function(scores, k)
+
+
+def on_cuda(**cells: Any) -> list[Record]:
+    """`compare_ways` on the CUDA device; no records where torch sees none."""
+    import torch
+
+    return compare_ways("cuda", **cells) if torch.cuda.is_available() else []
+
+
+def told_ways(records: Sequence[Record]) -> list[str]:
+    """Lines that say which way was the fastest, in how many cells, and how it stands to torch.topk in the median.
+
+    >>> cell = {"device": "cuda", "fastest": "by repair", "ratio": {"by repair": 0.5}}
+    >>> told_ways([cell, cell])
+    ['by repair on cuda: the fastest in 2 of 2 cells; there, a median of 0.5 of torch.topk']
+    >>> told_ways([])
+    ['The selection on CUDA: not run here, torch sees no CUDA device.']
+    """
+    won: dict[str, list[float]] = {}
+    for record in records:
+        won.setdefault(record["fastest"], []).append(record["ratio"][record["fastest"]])
+    if not records:
+        return ["The selection on CUDA: not run here, torch sees no CUDA device."]
+    of, device = len(records), records[0]["device"]
+    return [
+        f"{way} on {device}: the fastest in {len(ratios)} of {of} cells; "
+        f"there, a median of {median(ratios):.2g} of torch.topk"
+        for way, ratios in won.items()
+    ]

@@ -14,10 +14,11 @@ from typing import Any
 
 from rankwork import __version__
 from rankwork.digest import digest, digest_file
-from rankwork.errors import EvidenceError
-from rankwork.evidence import manifest, recording
+from rankwork.errors import EvidenceError, ParameterError
+from rankwork.evidence import manifest, parameters, recording
 from rankwork.evidence.privacy import scrub, scrubbed
 from rankwork.evidence.report import render
+from rankwork.evidence.report_head import Head
 
 SEAL_SOURCE = 'from rankwork.evidence.recording import seal\n\nseal("{nonce}")'
 SEAL_TAG = "rankwork-seal"
@@ -69,7 +70,7 @@ def gather(scratch: Path, job: Mapping[str, Any], outcome: Mapping[str, Any]) ->
     _write_json(record / "results.json", results)
     shutil.copyfile(scratch / "source.ipynb", record / "source.ipynb")
     gathered = Gathered(record, job, outcome, executed, results, seal, status, reason)
-    (record / "report.html").write_text(render(executed, job["notebook"], _facts(gathered)), encoding="utf-8")
+    (record / "report.html").write_text(render(executed, _head(gathered)), encoding="utf-8")
     return gathered
 
 
@@ -178,16 +179,58 @@ def _joined(outputs: list[Any]) -> list[Any]:
     return outputs
 
 
+def _head(found: Gathered) -> Head:
+    return Head(
+        name=found.job["notebook"],
+        status=found.status,
+        stopped=f"{found.reason['type']}: {found.reason['message']}" if found.reason else "",
+        facts=_facts(found),
+        results=found.results,
+        result_digest=recording.results_digest(found.results),
+        arguments=_arguments(found),
+    )
+
+
+def _arguments(found: Gathered) -> dict[str, Any] | None:
+    """The parameters to ask the same again with: those that are no defaults, FILE where it read one.
+
+    None for the notebook over a sweep, which a sweep makes.
+    """
+    if found.job["notebook"] == "sweep":
+        return None
+    try:
+        default = parameters.defaults(found.executed, found.job["notebook"])
+    except ParameterError:
+        default = {}
+    inputs = found.job["recipe"]["inputs"]
+    asked = {name: "FILE" if str(value) in inputs else value for name, value in found.job["parameters"].items()}
+    return {name: value for name, value in asked.items() if name not in default or default[name] != value}
+
+
 def _facts(found: Gathered) -> dict[str, str]:
-    stopped = {"stopped by": f"{found.reason['type']}: {found.reason['message']}"} if found.reason else {}
+    """What was asked, what it cost and where it happened, each in a line."""
+    job, recipe = found.job, found.job["recipe"]
+    versions = [f"{name} {version}" for name, version in recipe["versions"].items()]
+    seconds = sum(filter(None, found.outcome["cells"]))
     return {
-        "notebook": found.job["notebook"],
-        "status": found.status,
-        **stopped,
-        "recipe": found.job["recipe_digest"],
+        "parameters": ", ".join(
+            f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in job["parameters"].items()
+        ),
+        "input files": ", ".join(f"{name} ({of[:12]})" for name, of in recipe["inputs"].items()),
+        "started": job["started"].replace("T", " ").replace("+00:00", " UTC"),
+        "cost": f"{seconds:.1f} seconds in {len(found.outcome['cells'])} cells",
+        "machine": ", ".join(_machine(found, recipe["device"])),
+        "versions": ", ".join([f"rankwork {__version__}", *versions]),
+        "commit": (job["commit"]["id"] or "")[:12] + (", with changes" if job["commit"]["dirty"] else ""),
+        "recipe": job["recipe_digest"],
         "results": recording.results_digest(found.results),
-        "executed": found.job["started"],
     }
+
+
+def _machine(found: Gathered, device: str) -> list[str]:
+    about = found.seal["environment"]["machine"] if found.seal else {}
+    cores = f"{about['cores']} cores" if about.get("cores") else ""
+    return [text for text in (device, about.get("processor"), cores, about.get("system")) if text]
 
 
 def _manifest(found: Gathered) -> dict[str, Any]:

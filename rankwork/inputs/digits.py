@@ -50,6 +50,21 @@ def digits(
     return run, _same_digit(names, labels)
 
 
+def one_digit(image: int) -> tuple[list[tuple[str, int]], set[str]]:
+    """One image's whole list by agreement, and the images of the same digit, which are relevant.
+
+    InputError for an image that does not exist.
+
+    >>> rows, relevant = one_digit(0)
+    >>> len(rows), rows[0], len(relevant)
+    (1796, ('d0458', 62), 177)
+    """
+    _check("image", image, 0, IMAGES - 1)
+    run, judgements = digits(queries=image + 1)
+    query = f"q{image:04d}"
+    return run.rows(query), set(judgements.grades_of(query))
+
+
 def _check(name: str, value: int, low: int, high: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise InputError(f"{name} must be an integer between {low} and {high}, got {value!r}")

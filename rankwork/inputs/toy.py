@@ -11,8 +11,9 @@ from rankwork.contract.checks import SIX, SIX_RELEVANT, Rows
 from rankwork.rankings import Judgements, Rankings
 
 __all__ = [
-    "CONVENTIONS", "CONVENTIONS_GRADES", "FOUR", "FOUR_RELEVANT", "JAVA", "JAVA_GRADES", "SIX", "SIX_GRADES",
-    "SIX_RELEVANT", "TEN", "TEN_RELEVANT", "four", "six",
+    "CONVENTIONS", "CONVENTIONS_GRADES", "EVIDENCE_GRADES", "EVIDENCE_LISTS", "EVIDENCE_NEEDED", "FOUR",
+    "FOUR_RELEVANT", "JAVA", "JAVA_GRADES", "SIX", "SIX_GRADES", "SIX_RELEVANT", "SUPPORT", "SUPPORT_GRADES",
+    "SUPPORT_SLICES", "SUPPORT_TRAFFIC", "TEN", "TEN_RELEVANT", "four", "six",
 ]  # fmt: skip
 
 FOUR: Rows = (("A", 9.0), ("B", 8.0), ("C", 8.0), ("D", 7.0))
@@ -51,6 +52,28 @@ JAVA: dict[str, dict[str, float]] = {
 }
 JAVA_GRADES = {"q-1": {"c-g1": 3, "c-zgc": 2, "c-jdk21": 1}, "q-2": {"c-virtual-thread": 3}}
 """Two questions about Java; under the protocol `java` Hit@3 is 1.000, Recall@3 .833, MRR .750 and nDCG@3 .815."""
+
+_HIT, _MISS, _TIED = {"right": 2.0, "wrong": 1.0}, {"right": 1.0, "wrong": 2.0}, {"right": 1.0, "wrong": 1.0}
+_QUESTIONS = ("opening hours", "refund", "error 619", "form 12b")
+SUPPORT: dict[str, dict[str, dict[str, float]]] = {
+    "A": dict(zip(_QUESTIONS, (_HIT, _HIT, _MISS, _MISS), strict=True)),
+    "B": dict(zip(_QUESTIONS, (_TIED, _HIT, _HIT, _HIT), strict=True)),
+}
+SUPPORT_GRADES = {question: {"right": 1} for question in _QUESTIONS}
+SUPPORT_TRAFFIC = {"opening hours": 800, "refund": 120, "error 619": 50, "form 12b": 30, "not judged yet": 500}
+SUPPORT_SLICES = {"head": _QUESTIONS[:1], "tail": _QUESTIONS[1:]}
+"""Two systems of a support desk and four questions, one of which is asked day and night: A answers it and one more, B
+answers the three others, and its right and its wrong answer to the frequent one tie."""
+
+EVIDENCE_LISTS: dict[str, dict[str, float]] = {
+    "repeats itself": {"p1": 4.0, "p2": 3.0, "d": 2.0, "n": 1.0},
+    "covers": {"p1": 4.0, "d": 3.0, "l1": 2.0, "n": 1.0},
+    "ties at the end": {"p1": 3.0, "d": 2.0, "l1": 1.0, "n": 1.0},
+}
+EVIDENCE_NEEDED = {name: {"price": ["p1", "p2"], "date": ["d"], "limit": ["l1", "l2"]} for name in EVIDENCE_LISTS}
+EVIDENCE_GRADES = {name: dict.fromkeys(("p1", "p2", "d", "l1", "l2"), 1) for name in EVIDENCE_LISTS}
+"""An answer that needs a price, a date and a limit, each from any of its documents, and three lists for it: two that
+hold three relevant documents each among the first three, and one whose third document ties with another."""
 
 
 def four() -> tuple[Rankings, Judgements]:

@@ -184,6 +184,22 @@ class Audit:
         members = slices_of(self.queries, slices)
         return {label: mean_of(self.result(name).values, weight, inside) for label, inside in members.items()}
 
+    def means(self, name: str, *, weights: Weights, slices: Slices) -> "pd.DataFrame":
+        """The means of a measure, one row each: each query alike, by `weights`, and each slice alike.
+
+        Errors as for `mean` and `by_slice`.
+
+        >>> found = audit({"a": {"x": 1.0}, "b": {"y": 1.0}}, {"a": {"x": 1}, "b": {"z": 1}}, ["R@1"])
+        >>> found.means("R@1", weights={"a": 3, "b": 1}, slices={"tail": ["b"]})["contract"].to_dict()
+        {'each query alike': 0.5, 'by weight': 0.75, 'slice tail': 0.0}
+        """
+        import pandas as pd
+
+        rows = {"each query alike": self.mean(name), "by weight": self.mean(name, weights=weights)}
+        rows |= {f"slice {label}": mean for label, mean in self.by_slice(name, slices).items()}
+        columns = ["queries", "contract", "min", "expected", "max", "coverage"]
+        return pd.DataFrame({label: vars(mean) for label, mean in rows.items()}).T[columns].astype(float)
+
     def distribution(self, name: str, query: str) -> dict[Fraction, Fraction]:
         """The exact chance of each value of a measure for a query, all orders of equal scores being equally likely.
 
@@ -244,7 +260,12 @@ class Audit:
     @property
     def notes(self) -> list[str]:
         """What a reader must know besides the numbers, a sentence each."""
-        return [*_notes_on_input(self.setting), *(note for name in self.results for note in self._notes_on(name))]
+        return [*self.notes_on_input, *(note for name in self.results for note in self._notes_on(name))]
+
+    @property
+    def notes_on_input(self) -> list[str]:
+        """Of the notes, those that are on the run and the judgements, whatever is measured."""
+        return _notes_on_input(self.setting)
 
     def _notes_on(self, name: str) -> list[str]:
         result = self.results[name]

@@ -43,6 +43,11 @@ class Mean:
     if_all_0: float | None = None
     if_all_1: float | None = None
 
+    @property
+    def width(self) -> float | None:
+        """Maximum minus minimum, of a list that was cut those of the outer bounds; None where they are not known."""
+        return None if self.outer_max is None or self.outer_min is None else self.outer_max - self.outer_min
+
 
 def mean_of(values: Values, weight: Floats | None = None, among: Bools | None = None, beyond: float = 0.0) -> Mean:
     """The mean over the averaged queries `among` the judged ones, all alike or by weight.

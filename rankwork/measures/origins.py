@@ -4,8 +4,9 @@ A tie is a property of the scores as they were compared. The same scores in a na
 them, tie more; tiny steps that a submitter subtracted to avoid ties hide those that the system had.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from rankwork.contract import tolerance
 from rankwork.errors import ContractError
 from rankwork.measures.auditing import Audit
 from rankwork.rankings import Rankings
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _FEWEST = 0.02  # of the neighbours in a list, so many must stand one step apart before it is called a habit
 _TIMES_SMALLER = 50  # than the typical difference of scores
@@ -132,6 +136,55 @@ def _near_round_scores(run: Rankings, step: float, digits: int) -> bool:
     return len(changed) > 0 and float((changed < _STEPS + 0.5).mean()) >= _NEARLY_ALL
 
 
+def forms(
+    name: str, run: Rankings, *, types: Sequence[str] = ("float32", "bfloat16"), digits: int = 2
+) -> dict[str, Rankings]:
+    """The run under its name, and its scores in other forms: in each type, with hidden steps undone, as displayed.
+
+    The steps are undone where `hidden_steps` sees any. ContractError as `as_type` and `rounded` raise it.
+
+    >>> list(forms("bm25", Rankings.from_dicts({"q": {"a": 1.001, "b": 1.0}})))
+    ['bm25', 'bm25 (float32)', 'bm25 (bfloat16)', 'bm25 (2 decimals)']
+    """
+    found = {name: run, **{f"{name} ({kept})": as_type(run, kept) for kept in types}}
+    if (steps := hidden_steps(run)) is not None:
+        found[f"{name} (steps undone)"] = rounded(run, steps.digits)
+    return found | {f"{name} ({digits} decimals)": rounded(run, digits)}
+
+
+def by_form(audits: Mapping[str, Audit]) -> "pd.DataFrame":
+    """What each form of a run does to its ties: different scores, queries tied at the cut, and the width of each mean.
+
+    `audits` holds an audit by the name of each form, all of the same measures; the cut is that of the first measure.
+    ContractError where there is no audit.
+
+    >>> from rankwork.measures.auditing import audit
+    >>> run = Rankings.from_dicts({"q": {"a": 1.001, "b": 1.0}})
+    >>> audits = {name: audit(form, {"q": {"a": 1}}, "RR") for name, form in forms("x", run, types=()).items()}
+    >>> print(by_form(audits))
+                    different scores  tied at the cut  with a range  width of RR
+    x                              2                0             0          0.0
+    x (2 decimals)                 1                0             1          0.5
+    """
+    import pandas as pd
+
+    if not audits:
+        raise ContractError("there must be at least one audit, got none")
+    return pd.DataFrame({name: _form_row(each) for name, each in audits.items()}).T.astype(_COUNTS)
+
+
+_COUNTS = {"different scores": int, "tied at the cut": int, "with a range": int}
+
+
+def _form_row(audit: Audit) -> dict[str, float]:
+    first = next(iter(audit.results.values()))
+    scores = len(np.unique(audit.setting.joined.run.scores))
+    counts = (scores, int(first.splits.sum()), int((first.widths > 0).sum()))
+    widths = {f"width of {name}": result.mean.width for name, result in audit.results.items()}
+    known = {column: np.nan if width is None else width for column, width in widths.items()}
+    return {**dict(zip(_COUNTS, counts, strict=True)), **known}
+
+
 def ties_made_by(run: Rankings, other: Rankings) -> int:
     """How many neighbours of the run's order tie in `other`, which holds the same rows, and not in the run."""
     inside = run.query_of_row[:-1] == run.query_of_row[1:]
@@ -153,12 +206,25 @@ def by_order(audit: Audit) -> dict[str, dict[str, float | None]]:
     >>> by_order(audit({"q": {"b": 1.0, "a": 1.0}}, {"q": {"a": 1}}, ["R@1"]))
     {'R@1': {'id_asc': 1.0, 'id_desc': 0.0, 'input': 0.0}}
     """
-    orders = ["id_asc", "id_desc", "input"] + (["rank"] if audit.setting.joined.run.ranks is not None else [])
+    orders = _orders_of(audit)
     if not audit.has_ranges:
         return {name: dict.fromkeys(orders, result.mean.contract) for name, result in audit.results.items()}
-    columns = {order: audit.reordered(order) for order in orders}
-    means = {order: _means(found) for order, found in columns.items()}
+    means = {order: _means(found) for order, found in audits_by_order(audit).items()}
     return {name: {order: column[name] for order, column in means.items()} for name in audit.results}
+
+
+def audits_by_order(audit: Audit) -> dict[str, Audit]:
+    """The same audit by each order of ties: `id_asc`, `id_desc`, `input`, and `rank` where the run has its ranks.
+
+    >>> from rankwork.measures.auditing import audit
+    >>> list(audits_by_order(audit({"q": {"b": 1.0, "a": 1.0}}, {"q": {"a": 1}}, ["R@1"])))
+    ['id_asc', 'id_desc', 'input']
+    """
+    return {order: audit.reordered(order) for order in _orders_of(audit)}
+
+
+def _orders_of(audit: Audit) -> list[str]:
+    return ["id_asc", "id_desc", "input"] + (["rank"] if audit.setting.joined.run.ranks is not None else [])
 
 
 def by_evaluator(audit: Audit) -> dict[str, dict[str, float | None]]:

@@ -3,10 +3,16 @@
 Each sentence is computed from the numbers; the few words that judge have their limits here.
 """
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from rankwork.measures.auditing import Audit, Result
 from rankwork.measures.systems import Difference, Standing, Systems
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 UNSEEN = 0.00005  # in a mean of four decimals
 RARELY = 0.25  # of the averaged queries have a range, or fewer
@@ -122,6 +128,68 @@ def _groups_sentence(audit: Audit, result: Result) -> str:
         return f"{text}."
     text = f"{text}; the widest, {widths[widest]:.4f}, comes of {tied[widest]}."
     return f"{text} Many ties need not mean a wide range." if tied[largest] >= MANY else text
+
+
+def kinds(audit: Audit) -> "pd.DataFrame":
+    """How many averaged queries of each measure are tied across the cut, or are not, and have a range, or have none.
+
+    >>> from rankwork.inputs.toy import six
+    >>> from rankwork.measures.auditing import audit
+    >>> print(kinds(audit(*six(), ["R@1", "R@3"])).to_string())
+                          R@1  R@3
+    tied, a range           0    1
+    tied, no range          0    0
+    not tied, a range       0    0
+    not tied, no range      1    0
+    """
+    import pandas as pd
+
+    return pd.DataFrame({name: _kinds_of(result) for name, result in audit.results.items()})
+
+
+def _kinds_of(result: Result) -> dict[str, int]:
+    tied, ranged, averaged = result.splits, result.widths > 0, result.values.averaged
+    return {
+        f"{tie}, {found}": int((averaged & (tied == is_tied) & (ranged == is_ranged)).sum())
+        for tie, is_tied in (("tied", True), ("not tied", False))
+        for found, is_ranged in (("a range", True), ("no range", False))
+    }
+
+
+def outside(audit: Audit) -> list[tuple[str, str]]:
+    """The query and the measure of every value that lies outside its range: none, or something is wrong.
+
+    >>> from rankwork.inputs.toy import six
+    >>> from rankwork.measures.auditing import audit
+    >>> outside(audit(*six(), ["R@1", "R@3"]))
+    []
+    """
+    return [
+        (audit.queries[int(query)], name)
+        for name, result in audit.results.items()
+        for query in np.flatnonzero(
+            (result.values.contract < result.values.outer_min) | (result.values.contract > result.values.outer_max)
+        )
+    ]
+
+
+def of_evaluators(habits: Mapping[str, Mapping[str, float | None]]) -> list[str]:
+    """Of each measure that the orders of evaluators move: from which value to which; `habits` is of `by_evaluator`.
+
+    >>> of_evaluators({"the contract": {"RR": 1.0, "AP": 1.0}, "trec_eval": {"RR": 0.5, "AP": 1.0}})
+    ['RR by the orders of evaluators: from 0.5000 (trec_eval) to 1.0000 (the contract).']
+    """
+    measures = list(next(iter(habits.values()), {}))
+    columns = {name: {who: means[name] for who, means in habits.items()} for name in measures}
+    return [sentence for name, column in columns.items() if (sentence := _of_evaluators(name, column))]
+
+
+def _of_evaluators(name: str, column: Mapping[str, float | None]) -> str:
+    known = {who: value for who, value in column.items() if value is not None}
+    if len(known) < len(column) or max(known.values()) - min(known.values()) < 2 * UNSEEN:
+        return ""
+    least, most = min(known, key=known.__getitem__), max(known, key=known.__getitem__)
+    return f"{name} by the orders of evaluators: from {known[least]:.4f} ({least}) to {known[most]:.4f} ({most})."
 
 
 def of_difference(difference: Difference) -> list[str]:

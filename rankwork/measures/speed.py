@@ -231,6 +231,49 @@ def disagreements(records: Sequence[Record]) -> list[str]:
     ]
 
 
+def side_by_side(records: Sequence[Record]) -> str:
+    """A table of every evaluator that ran, as text, and below it why others did not.
+
+    `ours / theirs` is the ratio of CPU seconds, `goal` how much it may be; "-" where none is declared.
+
+    >>> ours = {"evaluator": "rankwork", "queries": 5, "note": "", "CPU seconds": 0.5, "peak": 2_000_000}
+    >>> print(side_by_side([ours, {"evaluator": "ranx", "queries": 5, "note": "not installed here"}]))
+    evaluator  queries  CPU seconds  peak, MB ours / theirs goal
+     rankwork        5          0.5       2.0             -    -
+    ranx: not installed here
+    """
+    from pandas import DataFrame
+
+    columns = {"evaluator": "evaluator", "queries": "queries", "CPU seconds": "CPU seconds", "peak": "peak, MB",
+               "ratio": "ours / theirs", "limit": "goal"}  # fmt: skip
+    table = DataFrame([each for each in records if not each["note"]], columns=list(columns))
+    table["peak"] = table["peak"] / 1e6
+    text = table.rename(columns=columns).round(3).to_string(index=False, na_rep="-")
+    notes = dict.fromkeys(f"{each['evaluator']}: {each['note']}" for each in records if each["note"])
+    return "\n".join([text, *notes])
+
+
+def per_million(records: Iterable[Record]) -> list[str]:
+    """For each file, our CPU seconds for a million rows, and what share of each other evaluator's time they are.
+
+    >>> ours = {"evaluator": "rankwork", "rows": 500_000, "note": "", "CPU seconds": 0.5}
+    >>> per_million([ours, {**ours, "evaluator": "peer", "ratio": 0.25}])
+    ['500,000 rows: 1.00 CPU seconds per million; 0.25 of peer.']
+    """
+    ran = [record for record in records if not record["note"]]
+    return [
+        f"{ours['rows']:,} rows: {ours['CPU seconds'] / ours['rows'] * 1e6:.2f} CPU seconds per million; "
+        + (", ".join(_shares_of(ran, ours["rows"])) or "nobody beside it")
+        + "."
+        for ours in ran
+        if ours["evaluator"] == OURS
+    ]
+
+
+def _shares_of(ran: Iterable[Record], rows: int) -> list[str]:
+    return [f"{each['ratio']:.2f} of {each['evaluator']}" for each in ran if each["rows"] == rows and "ratio" in each]
+
+
 def _agrees(evaluator: str, name: str, value: float, ours: Mapping[str, float]) -> bool:
     slack = 6e-5 if evaluator == "trec_eval" else 1e-10
     if name == "RR@10" or evaluator == "ranx":
@@ -307,6 +350,18 @@ def in_memory(files: Files, *, repeats: int = 3) -> Record:
     limit = IN_MEMORY if files.rows >= LEAST else None
     missed = ratio is not None and limit is not None and ratio > limit
     return {"rows": files.rows, OURS: mine, "pytrec_eval": peer, "ratio": ratio, "limit": limit, "missed": missed}
+
+
+def told_in_memory(record: Record) -> str:
+    """A line with the CPU seconds from memory, and what share of pytrec_eval's they are where it is here.
+
+    >>> told_in_memory({"rows": 500_000, "rankwork": 0.0357, "pytrec_eval": None, "ratio": None})
+    '500,000 rows in memory: 0.036 CPU seconds.'
+    >>> told_in_memory({"rows": 500_000, "rankwork": 0.0357, "pytrec_eval": 0.119, "ratio": 0.3})
+    "500,000 rows in memory: 0.036 CPU seconds, 0.30 of pytrec_eval's evaluate."
+    """
+    beside = "" if record["ratio"] is None else f", {record['ratio']:.2f} of pytrec_eval's evaluate"
+    return f"{record['rows']:,} rows in memory: {record[OURS]:.2g} CPU seconds{beside}."
 
 
 def _cpu_seconds(function: Callable[[], Any]) -> float:

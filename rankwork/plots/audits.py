@@ -9,7 +9,19 @@ import numpy as np
 from rankwork.contract.ties import recall_distribution
 from rankwork.errors import ContractError
 from rankwork.measures.auditing import Audit, audit
-from rankwork.plots.canvas import CONTRACT, EXPECTED, NARROWEST, RANGE, TEXT, at_least, bar, canvas, legend, panels
+from rankwork.plots.canvas import (
+    CONTRACT,
+    EXPECTED,
+    NARROWEST,
+    RANGE,
+    TEXT,
+    at_least,
+    bar,
+    canvas,
+    captioned,
+    legend,
+    panels,
+)
 from rankwork.rankings import Judgements, Rankings
 
 if TYPE_CHECKING:
@@ -20,6 +32,7 @@ if TYPE_CHECKING:
 _COLUMNS = ("contract", "min", "expected", "max")
 
 
+@captioned
 def ranges(audit: Audit) -> "Figure":
     """The mean of each measure: a bar from minimum to maximum, the expected value and the contract's marked on it.
 
@@ -36,10 +49,11 @@ def ranges(audit: Audit) -> "Figure":
     return figure
 
 
+@captioned
 def queries(audit: Audit, measure: str, *, most: int = 40) -> "Figure":
-    """The range of one measure for each query that has one, the widest first; at most `most` of them are drawn.
+    """The range of one measure for each query that has one, the widest first.
 
-    ContractError for a measure that the audit does not have.
+    At most `most` of them are drawn. ContractError for a measure that the audit does not have.
     """
     result = audit.result(measure)
     widths = result.widths
@@ -66,6 +80,7 @@ def queries(audit: Audit, measure: str, *, most: int = 40) -> "Figure":
     return figure
 
 
+@captioned
 def recall_over_k(
     rows: Sequence[tuple[Any, float]], relevant: Collection[Any], *, k: int | None = None, last: int | None = None
 ) -> "Figure":
@@ -129,6 +144,7 @@ def _mean_bar(axes: "Axes", place: int, audit: Audit) -> None:
     )
 
 
+@captioned
 def distribution(
     rows: Sequence[tuple[Any, float]],
     relevant: Collection[Any],
@@ -158,6 +174,7 @@ def distribution(
     return figure
 
 
+@captioned
 def orders(audits: Mapping[str, Audit]) -> "Figure":
     """The mean of each measure by several orders of the same ties, each measure on a scale of its own.
 
@@ -197,6 +214,7 @@ def _order_panel(axes: "Axes", name: str, audits: Mapping[str, Audit]) -> None:
     axes.set_title(f"{name}{bounds}", loc="left", fontsize=12, color=TEXT)
 
 
+@captioned
 def widths(audit: Audit, measure: str) -> "Figure":
     """The width of each query's range over the size of the tie group at the cut, for the queries whose cut splits one.
 

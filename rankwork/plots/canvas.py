@@ -3,10 +3,10 @@
 The colours differ for readers with any colour vision, and every colour has a shape or a label beside it.
 """
 
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, wraps
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,10 +63,59 @@ def figure_class() -> type["Figure"]:
     from matplotlib.figure import Figure
 
     class ShownFigure(Figure):
+        caption = ""
+
         def _repr_png_(self) -> bytes:
             return as_png(self)
 
+        def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
+            about = {"alt": described(self), "caption": self.caption}
+            return {"image/png": as_png(self)}, {"image/png": about}
+
     return ShownFigure
+
+
+_Arguments = ParamSpec("_Arguments")
+
+
+def captioned(draw: Callable[_Arguments, "Figure"]) -> Callable[_Arguments, "Figure"]:
+    """Give a figure the first paragraph of its function's documentation as the caption that reports show."""
+    caption = " ".join((draw.__doc__ or "").partition("\n\n")[0].split()).replace("`", "")
+
+    @wraps(draw)
+    def drawn(*args: _Arguments.args, **options: _Arguments.kwargs) -> "Figure":
+        figure = draw(*args, **options)
+        figure.caption = caption  # type: ignore[attr-defined]
+        return figure
+
+    return drawn
+
+
+def described(figure: "Figure") -> str:
+    """A figure in words, for readers who cannot see it: its axes, what they count, and what the legends name."""
+    panels = [about for axes in figure.axes if (about := "; ".join(_of_axes(axes)))]
+    many = f"Chart with {len(panels)} panels. " if len(panels) > 1 else "Chart. "
+    return many + ". ".join(dict.fromkeys(panels))
+
+
+def _of_axes(axes: "Axes") -> Iterator[str]:
+    if title := " ".join(axes.get_title().split()):
+        yield title
+    for way, axis in (("across", axes.xaxis), ("upwards", axes.yaxis)):
+        named = _categories([label.get_text() for label in axis.get_ticklabels()])
+        label = " ".join(axis.get_label_text().split())
+        if label or named:
+            yield f"{way}: {label or 'one place each'}{f' ({named})' if named else ''}"
+    if legend := axes.get_legend():
+        yield "shown: " + ", ".join(" ".join(text.get_text().split()) for text in legend.get_texts())
+
+
+def _categories(labels: Sequence[str]) -> str:
+    """The names on an axis that has names; at most twelve of them."""
+    named = [" ".join(label.split()) for label in labels if label]
+    if not any(any(sign.isalpha() for sign in label.replace("mathdefault", "")) for label in named):
+        return ""
+    return ", ".join(named[:12] + ["..."] * (len(named) > 12))
 
 
 def bar(axes: "Axes", place: int, low: float, high: float, expected: float | None, contract: float | None) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from rankwork.engines.layers import LAYERS
 from rankwork.engines.overview import AGAIN, ARRIVAL, ELSEWHERE, FAILED, NONE, NOT_RUN, SAME, Observation
 from rankwork.errors import ContractError
-from rankwork.plots.canvas import CONTRACT, EXPECTED, TEXT, canvas
+from rankwork.plots.canvas import CONTRACT, EXPECTED, TEXT, canvas, captioned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,6 +26,7 @@ _DEPTHS = {
 }
 
 
+@captioned
 def engines(observations: Sequence[Observation]) -> "Figure":
     """A map of engines and experiments: the word and the colour of a cell say how deep the deepest change went.
 
@@ -89,6 +90,7 @@ def _depth_handles() -> list["Patch"]:
     ]
 
 
+@captioned
 def engine_times(records: Sequence[Mapping[str, Any]]) -> "Figure":
     """The seconds of every engine for one question, on one logarithmic axis; ours in another colour.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from rankwork.contract.reference import rank
-from rankwork.contract.ties import recall_range
+from rankwork.contract.ties import boundary, recall_range
 from rankwork.engines import engine
 from rankwork.engines.settings import cast
 from rankwork.plots.canvas import CONTRACT, EXPECTED, RANGE, TEXT
@@ -34,19 +34,26 @@ def arrived(rows: Sequence[Row], arrival: int, dtype: str = "float64") -> list[R
 def selection(
     axes: "Axes", rows: Sequence[Row], *, k: int, policy: Literal["by_id", "inclusive"], dtype: str, arrival: int
 ) -> None:
-    """Scores as bars, the selected ones filled, and a dot over those that torch.topk takes."""
+    """Scores as bars: the selected ones filled, those that tie at the cut hatched, a dot over torch.topk's choice."""
     coming = arrived(rows, arrival, dtype)
-    chosen = set(rank(coming, k, policy=policy))
+    chosen, cut = set(rank(coming, k, policy=policy)), boundary(coming, k)
     theirs = engine("torch.topk").select(np.array([score for _, score in coming], np.float32), k)
     for place, (name, score) in enumerate(coming):
-        look: dict[str, Any] = {"color": EXPECTED} if name in chosen else {"facecolor": "white", "edgecolor": "#969696"}
-        axes.bar(place, score, width=0.72, **look)
+        tied = cut.tied > 1 and score == cut.score
+        axes.bar(place, score, width=0.72, **_look(name in chosen, tied))
     low, high = min(score for _, score in coming), max(score for _, score in coming)
     margin = 0.15 * (high - low) or 1.0
     axes.plot(theirs, [high + 0.5 * margin] * len(theirs), "o", color=CONTRACT, clip_on=False)
     axes.set_ylim(low - margin, high + margin)
     axes.set_xticks(range(len(coming)), [name for name, _ in coming])
     axes.set_ylabel(f"score, {dtype}", fontsize=9)
+
+
+def _look(chosen: bool, tied: bool) -> dict[str, Any]:
+    hatch = "///" if tied else None
+    if chosen:
+        return {"facecolor": EXPECTED, "edgecolor": "white" if tied else EXPECTED, "hatch": hatch}
+    return {"facecolor": "white", "edgecolor": TEXT if tied else "#969696", "hatch": hatch}
 
 
 def engines(axes: "Axes", names: Sequence[str], rows: Sequence[Row], *, k: int, dtype: str, arrival: int) -> None:
@@ -65,7 +72,7 @@ def engines(axes: "Axes", names: Sequence[str], rows: Sequence[Row], *, k: int, 
             elif document in right:
                 axes.plot(place, line, "x", markersize=8, color=TEXT)
     axes.set_xticks(range(len(coming)), [document for document, _ in coming])
-    axes.set_yticks(range(len(taken_by)), list(taken_by))
+    axes.set_yticks(range(len(taken_by)), list(taken_by), fontsize=9)
     axes.set_ylim(len(taken_by) - 0.4, -0.6)
     axes.set_xlim(-0.6, len(coming) - 0.4)
 
@@ -82,5 +89,6 @@ def ranges(axes: "Axes", rows: Sequence[Row], relevant: Collection[str], *, k: i
         values = [len(set(rank(coming, cut, policy=policy)) & set(relevant)) / len(relevant) for cut in cuts]
         axes.plot(cuts, values, mark, color=color, fillstyle="none", markersize=6)
     axes.axvline(k, color=TEXT, linestyle="--", linewidth=1)
-    axes.set_xlabel(f"k; at {k}: [{found[k - 1].min:.2f}, {found[k - 1].max:.2f}]", fontsize=9)
+    axes.set_xticks(cuts)
+    axes.set_xlabel(f"k; at k = {k} from {found[k - 1].min:.2f} to {found[k - 1].max:.2f}", fontsize=9)
     axes.set_ylabel("recall", fontsize=9)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rankwork.diagnosis.funnel import Funnel
 from rankwork.diagnosis.losses import ALL, STEPS
 from rankwork.errors import ContractError
-from rankwork.plots.canvas import CONTRACT, EXPECTED, RANGE, TEXT, canvas
+from rankwork.plots.canvas import CONTRACT, EXPECTED, RANGE, TEXT, canvas, captioned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,6 +18,7 @@ _MOST_LINES = 400
 _HATCHES = ("", "///", "...", "xxx", "\\\\\\", "++", "ooo", "--")
 
 
+@captioned
 def rank_flow(funnel: Funnel, *, most: int = _MOST_LINES) -> "Figure":
     """The rank of each piece of gold evidence in each stage, rank 1 at the top, on a logarithmic scale.
 
@@ -80,6 +81,7 @@ def _key(axes: "Axes") -> None:
     axes.legend(frameon=False, loc="upper center", ncols=2, bbox_to_anchor=(0.5, 1.1), fontsize=11)
 
 
+@captioned
 def losses(funnel: Funnel, *, among: str = ALL) -> "Figure":
     """For each step how much gold it handed on, and how much it lost for which reason; all, or that of one slice.
 

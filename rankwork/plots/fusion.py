@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from rankwork.errors import ContractError
-from rankwork.plots.canvas import CONTRACT, EXPECTED, TEXT, bar, canvas, legend
+from rankwork.plots.canvas import CONTRACT, EXPECTED, TEXT, bar, canvas, captioned, legend
 from rankwork.retrieval.fusion_intervals import FusedInterval, FusionIntervals
 from rankwork.retrieval.tie_rule import Flips
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _COLOURS = {"certain": EXPECTED, "possible": CONTRACT, "undecided": "#7570b3", "excluded": "#636363"}
 
 
+@captioned
 def fused_scores(found: FusionIntervals, *, most: int = 20) -> "Figure":
     """The interval of each document's fused score as a bar, in the contract's order; at most `most` of them.
 
@@ -44,6 +45,7 @@ def _said(document: FusedInterval) -> str:
     return f"possible ({float(document.share):.0%} of orders)"
 
 
+@captioned
 def changes_by_depth(flips: Flips) -> "Figure":
     """Over the depth of the routes' lists: shares of queries whose top k changes, and of lists that look tied there.
 

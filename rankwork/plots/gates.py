@@ -8,7 +8,7 @@ import numpy as np
 from rankwork.decision.comparisons import Comparison
 from rankwork.decision.pareto import Axis, Front, Point
 from rankwork.errors import ContractError
-from rankwork.plots.canvas import CONTRACT, EXPECTED, RANGE, TEXT, canvas, legend_above, multiples, panels
+from rankwork.plots.canvas import CONTRACT, EXPECTED, RANGE, TEXT, canvas, captioned, legend_above, multiples, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +23,7 @@ _LOOKS: dict[str, dict[str, Any]] = {
 _BAND = "#e8e8e8"
 
 
+@captioned
 def verdicts(comparisons: Sequence[Comparison]) -> "Figure":
     """A forest plot: for each rule a panel, for each of its slices the mean gain with its limits against the margin.
 
@@ -90,6 +91,7 @@ def _forest_legend(words: Collection[str]) -> list[Any]:
     ]
 
 
+@captioned
 def changes(comparison: Comparison) -> "Figure":
     """Every query's gain, the largest loss first: losses marked, and what ties leave open of each as a pale line.
 
@@ -129,6 +131,7 @@ def _mark_margin(axes: "Axes", comparison: Comparison) -> None:
         )  # fmt: skip
 
 
+@captioned
 def front(front: Front) -> "Figure":
     """Quality over each other axis: a mark for each system with its 90 % limits, hollow if another one dominates it.
 

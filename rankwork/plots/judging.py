@@ -8,7 +8,7 @@ import numpy as np
 from rankwork.diagnosis.calibration import Calibration, SliceCalibration, kappa_of
 from rankwork.diagnosis.judges import Agreement
 from rankwork.errors import ContractError
-from rankwork.plots.canvas import CONTRACT, EXPECTED, RANGE, TEXT, canvas, panels
+from rankwork.plots.canvas import CONTRACT, EXPECTED, RANGE, TEXT, canvas, captioned, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +20,7 @@ _MARKS = "oDs^v"
 _COLOURS = (EXPECTED, CONTRACT, "#1b9e77", "#7570b3", "#666666")
 
 
+@captioned
 def confusion(found: Agreement) -> "Figure":
     """The confusion matrix: a row for each value of the reference, with the shares of the judge's values in it.
 
@@ -55,6 +56,7 @@ def _frame_agreement(axes: "Axes", size: int) -> None:
         axes.add_patch(Rectangle((place - 0.47, place - 0.46), 0.94, 0.92, fill=False, edgecolor=CONTRACT, linewidth=2))
 
 
+@captioned
 def calibrations(found: Mapping[str, Calibration]) -> "Figure":
     """The agreement with people and kappa by slice, for one judge or several: a mark, and its interval over clusters.
 

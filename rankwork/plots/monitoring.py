@@ -6,7 +6,7 @@ from rankwork.decision.monitoring import Monitored
 from rankwork.decision.quantiles import Quantile
 from rankwork.decision.stage_figures import StageFigures
 from rankwork.errors import ContractError
-from rankwork.plots.canvas import CONTRACT, EXPECTED, MARKS, RANGE, TEXT, canvas
+from rankwork.plots.canvas import CONTRACT, EXPECTED, MARKS, RANGE, TEXT, canvas, captioned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _COLOURS = (EXPECTED, CONTRACT, TEXT)
 
 
+@captioned
 def latencies(monitored: Monitored) -> "Figure":
     """The latency of each stage and of the whole request, in ms: every quantile with its limits.
 

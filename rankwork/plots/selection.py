@@ -9,7 +9,7 @@ import numpy as np
 from rankwork.contract import ties
 from rankwork.contract.reference import candidates, ordered, rank
 from rankwork.errors import ContractError
-from rankwork.plots.canvas import CONTRACT, EXPECTED, RANGE, TEXT, canvas, patches
+from rankwork.plots.canvas import CONTRACT, EXPECTED, RANGE, TEXT, canvas, captioned, patches
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +20,7 @@ _ZONES = {"above T": EXPECTED, "at T, up to the last": CONTRACT, "at T, later": 
 _NEEDED = ("above T", "at T, up to the last")
 
 
+@captioned
 def boundary(rows: Sequence[tuple[Any, float]], k: int) -> "Figure":
     """The cut at rank k: each document's score as a bar, in the contract's order, and what lies above, tied and below.
 
@@ -71,6 +72,7 @@ def _boundary_legend(axes: "Axes", cut: ties.Boundary) -> None:
     axes.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False, fontsize=11)
 
 
+@captioned
 def winners(positions: Mapping[str, Sequence[int]]) -> "Figure":
     """Who wins one place among n equal scores, n = 1, 2, ...: the selected position of each engine over n.
 
@@ -95,6 +97,7 @@ def winners(positions: Mapping[str, Sequence[int]]) -> "Figure":
     return figure
 
 
+@captioned
 def blocks(scores: Sequence[float], k: int, size: int) -> "Figure":
     """The block lemma: scores by position in blocks of `size`, the first k blocks by their maximum, and the top k.
 
@@ -138,6 +141,7 @@ def _shade_block(axes: "Axes", block: int, size: int, row: Any, place: int) -> N
     axes.text((first + last) / 2, 1.14 * float(row.max()), f"no. {place}", ha="center", color=TEXT, fontsize=11)
 
 
+@captioned
 def certificate(scores: Sequence[float], indices: Sequence[int]) -> "Figure":
     """What the certificate counts: scores by position, the last selected one as a line, and who has to be selected.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwork.errors import ContractError
-from rankwork.plots.canvas import CONTRACT, EXPECTED, MARKS, TEXT, canvas, logarithmic, panels
+from rankwork.plots.canvas import CONTRACT, EXPECTED, MARKS, TEXT, canvas, captioned, logarithmic, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _SERIES = (CONTRACT, EXPECTED, "#1b9e77", "#7570b3", "#666666")
 
 
+@captioned
 def ratios(records: Sequence[Mapping[str, Any]]) -> "Figure":
     """The time of `rankwork.topk` by that of torch.topk over n, for single rows; one panel for each k.
 
@@ -48,13 +49,14 @@ def _ratio_panel(axes: "Axes", records: Sequence[Mapping[str, Any]]) -> None:
     )
     axes.axhline(1, color=TEXT, linewidth=1)
     logarithmic(axes, ns)
-    axes.set_ylabel("ratio")
+    axes.set_ylabel("ratio to torch.topk", fontsize=11)
 
 
 def _median_at(records: Sequence[Mapping[str, Any]], n: int, key: str) -> float:
     return float(np.median([record[key] for record in records if record["n"] == n]))
 
 
+@captioned
 def cells(records: Sequence[Mapping[str, Any]]) -> "Figure":
     """Every cell of a grid as its ratio to torch.topk: blue is faster, red slower, a frame is a goal that was missed.
 
@@ -87,6 +89,7 @@ def cells(records: Sequence[Mapping[str, Any]]) -> "Figure":
     return figure
 
 
+@captioned
 def evaluator_costs(records: Sequence[Mapping[str, Any]]) -> "Figure":
     """CPU seconds and peak memory of whole processes over the rows of the run, one line for each evaluator.
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwork.plots.canvas import TEXT, panels
+from rankwork.plots.canvas import TEXT, captioned, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,6 +17,7 @@ _MARKERS = "osv^D<>P"
 _MOST_PANELS = 6
 
 
+@captioned
 def sweep(table: "SweepTable") -> "Figure":
     """The numbers that a sweep changes, over the first of its names that varies; the first six of them are drawn.
 

@@ -9,13 +9,14 @@ from rankwork.errors import ContractError
 from rankwork.measures.auditing import Audit
 from rankwork.measures.means import Mean
 from rankwork.measures.systems import Difference, Standing, Systems
-from rankwork.plots.canvas import CONTRACT, EXPECTED, NARROWEST, RANGE, TEXT, at_least, bar, canvas, legend
+from rankwork.plots.canvas import CONTRACT, EXPECTED, NARROWEST, RANGE, TEXT, at_least, bar, canvas, captioned, legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
+@captioned
 def origins(audits: Mapping[str, Audit], measure: str) -> "Figure":
     """One measure of the same documents with their scores in several forms: a bar each, and how often the cut is tied.
 
@@ -33,6 +34,7 @@ def origins(audits: Mapping[str, Audit], measure: str) -> "Figure":
     return _rows_of_means(means, texts, f"mean of {measure}", next(iter(audits.values())).order)
 
 
+@captioned
 def leaderboard(systems: Systems, measure: str) -> "Figure":
     """The systems by the contract's mean, best first: a bar from minimum to maximum, and the ranks that ties allow.
 
@@ -64,11 +66,13 @@ def _rows_of_means(means: Mapping[str, Mean], texts: Mapping[str, str], label: s
     at_least(axes, NARROWEST)
     axes.set_yticks(range(len(means)), list(means))
     axes.set_ylim(max(len(means), 2) - 0.4, -0.6)
+    axes.locator_params(axis="x", nbins=5)
     axes.set_xlabel(label)
     legend(axes, order)
     return figure
 
 
+@captioned
 def differences(difference: Difference) -> "Figure":
     """Second minus first, query by query: the free range of each, and what it makes of the contract's difference.
 
