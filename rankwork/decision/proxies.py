@@ -48,7 +48,14 @@ def proxies(traces: Iterable[Trace], *, confidence: float = CONFIDENCE) -> tuple
 
 
 def approval(traces: Iterable[Trace], *, confidence: float = CONFIDENCE) -> Share:
-    """A proxy: the share of thumbs up among votes; `unknown` counts the traces that nobody voted on."""
+    """A proxy: the share of thumbs up among votes; `unknown` counts the traces that nobody voted on.
+
+    >>> from rankwork.trace import Events
+    >>> liked = Events(signals=(Signal(kind="thumbs_up"),))
+    >>> found = approval([Trace(case="a", events=liked), Trace(case="b")])
+    >>> found.value, found.unknown
+    (1.0, 1)
+    """
     up = down = silent = 0
     for trace in traces:
         kinds = {signal.kind for signal in trace.events.signals or ()} & {"thumbs_up", "thumbs_down"}

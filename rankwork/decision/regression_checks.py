@@ -54,7 +54,11 @@ def check(case: Case, trace: Trace | None) -> Outcome:
 
 
 def check_all(cases: Iterable[Case], traces: Iterable[Trace]) -> tuple[Outcome, ...]:
-    """The outcome of every case of a regression set. InputError for a case with traces of several runs."""
+    """The outcome of every case of a regression set. InputError for a case with traces of several runs.
+
+    >>> print(*check_all([Case(id="q", query="?", expected="refuse")], [Trace(case="q", refused=True)]))
+    pass: q
+    """
     asked = list(cases)
     wanted = {case.id for case in asked}
     by_case: dict[str, Trace] = {}
@@ -121,7 +125,13 @@ def _wrong_citations(trace: Trace) -> Iterator[str]:
 
 
 def met(need: Requirement, trace: Trace) -> list[str]:
-    """The evidence of a requirement that reached the model, by ID."""
+    """The evidence of a requirement that reached the model, by ID; empty where none did.
+
+    >>> from rankwork.trace import Evidence, Prompt
+    >>> need = Requirement(any_of=(Evidence(id="a"), Evidence(id="b")))
+    >>> met(need, Trace(case="q", prompt=Prompt(ids=("b", "c"))))
+    ['b']
+    """
     return [evidence.id for evidence in need.any_of if shown(evidence.id, trace)]
 
 
