@@ -6,6 +6,7 @@ commands, so that `rankwork --help` answers at once.
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -610,13 +611,49 @@ def fix(run_file: Path, output: Path | None, order: str) -> int:
     return 0
 
 
+def _write_example(context: click.Context, parameter: click.Parameter, folder: Path | None) -> None:
+    if folder is None:
+        return
+    from rankwork.decision.policy import shipped
+    from rankwork.diagnosis import scenario
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written: {error.strerror}") from None
+    _write(folder / "policy.yaml", shipped("example").read_text(encoding="utf-8").rstrip())
+    names = [shlex.quote(str(path)) for path in (folder / "policy.yaml", *scenario.save(folder))]
+    policy, old, cases, new, candidate_cases = names
+    click.echo(f"rankwork gate {policy} {old} {new} --cases {cases} --candidate-cases {candidate_cases}")
+    context.exit()
+
+
 @commands.command()
 @click.argument("policy", type=click.Path(path_type=Path))
 @click.argument("baseline", type=click.Path(path_type=Path))
 @click.argument("candidate", type=click.Path(path_type=Path))
-@click.option("--cases", type=click.Path(path_type=Path), metavar="FILE", help="Cases (default: those of the policy).")
-@click.option("--candidate-cases", type=click.Path(path_type=Path), metavar="FILE", help="If its gold has other IDs.")
+@click.option(
+    "--cases",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Questions with gold evidence, slices and expected refusals (default: the file that POLICY names).",
+)
+@click.option(
+    "--candidate-cases",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The same cases, with the gold evidence in the candidate's chunks: where the chunker changed.",
+)
 @click.option("--format", "form", type=click.Choice(["table", "json", "html"]), default="table", show_default=True)
+@click.option(
+    "--example",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    is_eager=True,
+    expose_value=False,
+    callback=_write_example,
+    help="Write a policy, two systems' traces and their cases into FOLDER, say how to decide by them, and exit.",
+)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write to FILE; print the decision alone.")
 def gate(
@@ -633,6 +670,8 @@ def gate(
 
     BASELINE and CANDIDATE are traces (JSON lines or parquet), the JSON of `rankwork audit`, or CSV with the columns
     query,measure,value. Exit code 0 is a release, 1 a hold or a reject, 2 bad input.
+
+    To begin, write an example with --example FOLDER. Its policy.yaml has every section, each with a comment.
     """
     from rankwork.decision.gate import gate as decide
     from rankwork.decision.page import told

@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 
 from rankwork import audit
 from rankwork.decision.gate import Gate, gate
+from rankwork.decision.limits import TwoByTwo
 from rankwork.decision.outcomes import Column, Outcomes, of_traces
-from rankwork.decision.page import page_of
-from rankwork.decision.telling import json_of, text_of
+from rankwork.decision.page import page_of, told
+from rankwork.decision.telling import json_of, side_by_side, text_of
 from rankwork.decision.trace_columns import column, is_stale
 from rankwork.decision.verdicts import verdict
-from rankwork.errors import InputError
+from rankwork.errors import ContractError, InputError
 from rankwork.trace import Case, Claim, Evidence, Requirement, Trace
 from tests.gates import (
     RULE,
@@ -113,6 +114,41 @@ def test_a_rule_that_is_not_required_is_reported_and_decides_nothing(tmp_path: P
     found = decided(tmp_path, text, system([1] * N), system([3] * N))
     assert (found.decision, found.comparisons[0].verdict.word) == ("release", "worse")
     assert "(reported only)" in text_of(found)
+
+
+def test_a_policy_that_requires_nothing_says_that_it_cannot_stop_a_release(tmp_path: Path) -> None:
+    idle = "Nothing that the policy requires can stop a release."
+    text = "rules: [{measure: RR@10, stage: rerank, required: false}]"
+    assert idle in decided(tmp_path, text, system([1] * N), system([3] * N)).notes
+    for more in ("events: [unauthorised]", "latency: [{quantile: 0.9, at_most_ms: 999}]"):
+        assert idle not in decided(tmp_path, f"{text}\n{more}", system([1] * N), system([3] * N)).notes
+
+
+def test_a_query_that_loses_twice_is_one_query_and_two_losses(tmp_path: Path) -> None:
+    text = "rules: [{measure: RR@10, stage: rerank}, {measure: P@1, stage: rerank}]"
+    found = decided(tmp_path, text, system([1] * N), system([1] * 100 + [3] * 20))
+    told = "To review: 20 queries lost by a rule, 40 losses in all"
+    assert f"{told}, 40 of the losses whatever ties do." in text_of(found)
+    assert told in page_of(found)
+
+
+def test_several_gates_stand_side_by_side(tmp_path: Path) -> None:
+    one = decided(tmp_path, f"rules: [{RULE}]", system([1] * N), system([3] * N))
+    rules = "[{measure: RR@10, stage: rerank}, {measure: RR@10, stage: 'retrieve:bm25'}, {measure: P@1, stage: rerank}]"
+    two = decided(tmp_path, f"rules: {rules}", system([2] * N), system([1] * N))
+    table = side_by_side({"worse": one, "better": two})
+    assert table["worse"].dropna().to_dict() == {"decision": "reject", "RR@10 all": "worse"}
+    names = ["decision", "RR@10 of rerank in all", "RR@10 of retrieve:bm25 in all", "P@1 all"]
+    assert list(table["better"].dropna().index) == names
+
+
+def test_the_rules_are_a_table_with_a_row_for_each_slice(tmp_path: Path) -> None:
+    text = "rules: [{measure: RR@10, stage: rerank, margin: 0.05, slices: [all, long tail]}]"
+    found = decided(tmp_path, text, system([2] * N), system([1] * N)).to_pandas()
+    assert found[["slice", "verdict"]].values.tolist() == [["all", "better"], ["long tail", "better"]]
+    row = found.iloc[0]
+    assert (row["baseline"], row["candidate"], row["gain"], row["margin"]) == (0.5, 1.0, 0.5, 0.05)
+    assert row["low95"] <= row["gain"] <= row["high95"]
 
 
 def test_a_mean_that_is_better_does_not_outweigh_a_slice_that_is_worse(tmp_path: Path) -> None:
@@ -266,7 +302,7 @@ def test_queries_that_only_one_system_has_a_value_for_are_counted(tmp_path: Path
     before, after = table([0.5] * 20), table([0.5] * 19 + [float("nan")])
     found = gate(policy(tmp_path, MINE), before, after)
     assert found.comparisons[0].differences.unpaired == ("q19",)
-    assert any(note.startswith("1 queries have a value in one") for note in found.notes)
+    assert any(note.startswith("1 queries have no value of some rule in one") for note in found.notes)
 
 
 # ------------------------------------------------------------- limits and events
@@ -294,6 +330,13 @@ def test_refusals_are_limited_both_ways(tmp_path: Path) -> None:
     assert "McNemar p 0.0000" in found.limits[0].reason
     table = found.refusals[1]
     assert (table.answered, table.false_refusals, table.false_answers, table.refused) == (59, 1, 20, 40)
+
+
+def test_a_two_by_two_is_told_in_words() -> None:
+    assert (
+        str(TwoByTwo("new", 5, 4, 3, 2, 0)) == "new: rightly 5 answered and 2 refused, wrongly 3 answered and 4 refused"
+    )
+    assert str(TwoByTwo("new", 5, 4, 3, 2, 1)).endswith("4 refused, 1 unknown")
 
 
 def test_a_refusal_that_nobody_wrote_down_counts_against_the_claim(tmp_path: Path) -> None:
@@ -423,10 +466,15 @@ def test_json_table_and_page_hold_the_same_decision(tmp_path: Path) -> None:
     assert loaded["front"]["best"]
     text, page = text_of(found), page_of(found)
     assert text.startswith(f"{found.decision.upper()} by policy 'test', 120 queries")
-    assert "To review: 20 queries lost by a rule, 20 of them whatever ties do." in text
+    assert "To review: 20 queries lost by a rule, 20 losses in all, 20 of the losses whatever ties do." in text
     for said in (found.decision.capitalize(), "RR@10 of rerank", "P95 latency", "<svg", "c119"):
         assert said in page
     assert re.search(r"(src|href|@import|url\()", page) is None, "the page needs nothing else"
+
+
+def test_another_form_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ContractError, match="a gate is told as table, json or html, got 'yaml'"):
+        told(decided(tmp_path, f"rules: [{RULE}]", system([1] * 9), system([1] * 9)), "yaml")
 
 
 def test_a_page_shows_names_as_text(tmp_path: Path) -> None:
@@ -448,7 +496,7 @@ def test_the_cases_can_stand_in_the_policy(tmp_path: Path) -> None:
 def test_what_changed_is_told_by_the_snapshots(tmp_path: Path) -> None:
     before = system([2] * N, snapshot={"data": "d1", "reranker": "r1"})
     after = system([1] * N, snapshot={"data": "d1", "reranker": "r2"})
-    assert "Changed: reranker r1 to r2." in decided(tmp_path, f"rules: [{RULE}]", before, after).notes
+    assert "Changed: reranker, from 'r1' to 'r2'." in decided(tmp_path, f"rules: [{RULE}]", before, after).notes
     after[5] = after[5].model_copy(update={"snapshot": {"data": "d1", "reranker": "r3"}})
     notes = decided(tmp_path, f"rules: [{RULE}]", before, after).notes
     assert any("The candidate's traces mix versions: case 'c5'" in note for note in notes)
@@ -497,7 +545,9 @@ def in_two_currencies() -> list[Trace]:
         ("cost: {at_most: 1, currency: EUR}", [trace(n, 1, usage=(Usage(model="m", cost=1.0),)) for n in range(20)],
          "case 'c0': the cost 1.0 has no currency"),
         ("rules: [{measure: RR@10, stage: fuse}]", None,
-         "line 5 (rules.0.measure): no trace of baseline has a stage 'fuse'; there are retrieve:bm25, rerank"),
+         "line 5 (rules.0.stage): no trace of baseline has a stage 'fuse'; there are retrieve:bm25, rerank"),
+        ("latency: [{quantile: 0.9, at_most_ms: 1, stage: fuse}]", None,
+         "line 5 (latency.0.stage): no trace of baseline has a stage 'fuse'"),
         ("rules: [{measure: RR@10}]", None, "'RR@10' is measured on a list: the rule needs a stage"),
         ("rules: [{measure: RR@10, stage: rerank, slices: [all, rare]}]", None,
          "policy.yaml line 5 (rules.0.slices.1): slice 'rare' matches no query; the cases have frequent, long tail"),
@@ -549,6 +599,8 @@ def test_traces_whose_cases_are_not_given_are_refused(tmp_path: Path) -> None:
 def test_a_rule_for_which_nothing_has_a_value_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no query of slice 'all' has a value in both systems"):
         gate(policy(tmp_path, MINE), table([float("nan")] * 3), table([1.0] * 3))
+    with pytest.raises(InputError, match=r"no cases were given, are they needed \(cases, --cases\)\?"):
+        decided(tmp_path, "rules: [{measure: answers_as_expected}]", system([1] * 3), system([1] * 3), cases=())
 
 
 def test_scores_of_answers_are_those_of_their_labels(tmp_path: Path) -> None:

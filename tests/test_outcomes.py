@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rankwork import audit
-from rankwork.decision.outcomes import Outcomes, of_traces, read_outcomes
+from rankwork.decision.outcomes import Outcomes, of_traces, of_values, read_outcomes
 from rankwork.errors import InputError
 from rankwork.inputs.traces import write_traces
 from tests.gates import system
@@ -149,3 +149,23 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 def test_systems_that_answered_other_queries_are_not_compared(queries: tuple[str, ...], message: str) -> None:
     with pytest.raises(InputError, match=message):
         Outcomes("a", ("x", "y", "z"), {"m": read_column([1, 2, 3])}).ordered(queries)
+
+
+def test_plain_numbers_are_outcomes() -> None:
+    found = of_values("mine", {"R@10": [1, None], "AP": [0.5, 0.25]}, queries=["a", "b"])
+    assert found.queries == ("a", "b")
+    assert found.columns["AP"].value.tolist() == [0.5, 0.25]
+    assert not found.columns["R@10"].ranged
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"R@10": [1, 1], "AP": [1]}, "mine: 'AP' has 1 values for 2 queries"),
+        ({"R@10": [1, float("inf")]}, "mine: R@10: inf is not a finite number"),
+        ({}, "mine holds no query"),
+    ],
+)
+def test_plain_numbers_that_fit_no_query_are_refused(values: dict[str, list[float]], message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        of_values("mine", values)

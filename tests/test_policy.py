@@ -15,8 +15,8 @@ EXAMPLE = shipped("example")
 def test_the_example_is_a_policy_with_every_section() -> None:
     found = read_policy(EXAMPLE)
     assert set(Policy.model_fields) - found.model_fields_set == {"cases", "resamples", "seed"}
-    assert found.rules[0].name == "nDCG@10 of rerank"
-    assert "tenant=*" in found.rules[0].slices
+    assert found.rules[0].name == "nDCG@10 of fuse"
+    assert "role=*" in found.rules[0].slices
 
 
 def test_a_policy_that_is_not_shipped_is_refused_with_those_that_are() -> None:
@@ -58,6 +58,12 @@ def test_a_place_is_the_line_of_the_part_or_of_what_holds_it(tmp_path: Path) -> 
     ("text", "message"),
     [
         ("rules: [{measure: nDGC@10}]", "policy.yaml line 5 (rules.0): measure 'nDGC@10' is not known"),
+        ("rules: [{measure: nDGC@10}]", "did you mean nDCG? A measure of your own needs `better: higher`"),
+        ("rules: [{measure: faithfullness}]", "measure 'faithfullness' is not known; did you mean faithfulness?"),
+        ("rules: [{measure: xyzzy}]", "measure 'xyzzy' is not known; there are AP, Bpref, ERR, Evidence"),
+        ("rules: [{measure: EvidenceComplete}]", "EvidenceComplete needs a cutoff of at least 1, such as"),
+        ("rules: [{measure: EvidenceCoverage@0}]", "such as EvidenceCoverage@10, got 'EvidenceCoverage@0'"),
+        ("rules: &a [*a]", "policy.yaml: an anchor (&) stands inside itself, or parts nest too deep"),
         ("rules: [{measure: R@0}]", "(rules.0): measure 'R@0': k must be at least 1, got 0"),
         ("rules: [{measure: latency_ms, better: higher}]", "(rules.0): of 'latency_ms', lower is better"),
         ("rules:\n  - {measure: AP}\n  - {measure: AP, margin: 0.1}", "line 5 (rules): there are two rules for AP"),

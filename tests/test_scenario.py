@@ -2,12 +2,15 @@
 
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import pytest
 
-from rankwork.diagnosis.scenario import System, baseline, candidate
+from rankwork.diagnosis.scenario import System, baseline, candidate, save
+from rankwork.errors import InputError
 from rankwork.inputs.documents import Collection
 from rankwork.inputs.knowledge_base import knowledge_base
+from rankwork.inputs.traces import read_cases, read_traces
 from rankwork.trace import Case, Trace
 
 SYSTEMS = [baseline(), candidate()]
@@ -87,3 +90,23 @@ def without_times(trace: Trace) -> Trace:
     stages = tuple(stage.model_copy(update={"latency_ms": None}) for stage in trace.stages)
     events = trace.events.model_copy(update={"index_build_s": None})
     return trace.model_copy(update={"stages": stages, "events": events, "latency_ms": None})
+
+
+def test_one_split_is_answered_alone() -> None:
+    found = SYSTEMS[0].answered(FEW, split="holdout")
+    assert {case.split for case in found.cases} == {"holdout"}
+    assert [trace.case for trace in found.traces] == [case.id for case in found.cases]
+
+
+def test_what_is_saved_is_read_back(tmp_path: Path) -> None:
+    files = save(tmp_path, FEW)
+    names = ["baseline.jsonl", "baseline.cases.jsonl", "candidate.jsonl", "candidate.cases.jsonl"]
+    assert [path.name for path in files] == names
+    old, new = ([trace.case for trace in read_traces(path)] for path in files[::2])
+    asked = [[case.id for case in read_cases(path)] for path in files[1::2]]
+    assert old == new == asked[0] == asked[1]
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"baseline\.jsonl cannot be written: No such file or directory"):
+        save(tmp_path / "missing", FEW)

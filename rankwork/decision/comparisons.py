@@ -62,7 +62,19 @@ class Comparison:
 
 
 def compared(pair: Pair) -> list[Comparison]:
-    """The verdict of every rule in every slice, Holm over all of them. InputError as for `Pair.columns`."""
+    """The verdict of every rule in every slice, Holm over all of them.
+
+    InputError as for `Pair.columns`, for a slice in which no query has a value in both systems, and for a query that
+    lost more than the rule's largest drop.
+
+    >>> from rankwork.decision.outcomes import of_values
+    >>> from rankwork.decision.policy import Policy, Rule
+    >>> asked = Policy(name="mine", alpha=0.05, minimum_clusters=5, rules=(Rule(measure="R@10", margin=0.05),))
+    >>> half, full = of_values("half", {"R@10": [0, 1] * 20}), of_values("full", {"R@10": [1] * 40})
+    >>> from rankwork.decision.pairing import pair
+    >>> [(each.name, each.verdict.word) for each in compared(pair(asked, half, full))]
+    [('R@10 in all', 'better')]
+    """
     parts = list(_parts(pair))
     worlds = _estimates([differences for *_, differences, _ in parts], pair.policy)
     adjusted = [holm([estimate.p for estimate in world]) for world in worlds]
@@ -86,11 +98,14 @@ def _parts(pair: Pair) -> Iterator[tuple[int, Rule, str, Differences, tuple[floa
             one, two = (column.of(members) for column in columns)
             both = one.known & two.known
             if not both.any():
-                raise InputError(
-                    f"{pair.policy.place('rules', place)}: no query of slice {name!r} has a value in both systems"
-                )
+                raise InputError(f"{pair.policy.place('rules', place)}: {_nothing_in(name, pair)}")
             differences = _differences(pair, members, one, two, rule.sign)
             yield place, rule, name, differences, (float(one.value[both].mean()), float(two.value[both].mean()))
+
+
+def _nothing_in(name: str, pair: Pair) -> str:
+    said = f"no query of slice {name!r} has a value in both systems"
+    return said if pair.cases else f"{said}; no cases were given, are they needed (cases, --cases)?"
 
 
 def _differences(pair: Pair, members: Members, one: Column, two: Column, sign: int) -> Differences:
@@ -136,7 +151,8 @@ def _judged(estimate: Estimate, p: float | None, rule: Rule, policy: Policy) -> 
     found = judge(estimate, margin=rule.margin, alpha=policy.alpha, largest_drop=rule.drop, p=p)
     if estimate.clusters >= policy.minimum_clusters:
         return found
-    few = f"{estimate.clusters} clusters, fewer than the policy's {policy.minimum_clusters}"
+    there = f"{estimate.clusters} cluster{'' if estimate.clusters == 1 else 's'}"
+    few = f"{there}, fewer than the policy's {policy.minimum_clusters}"
     return replace(found, word="inconclusive", reason=few, non_inferior=None if rule.margin is None else False)
 
 
@@ -158,7 +174,19 @@ class Regression:
 
 
 def regressions(comparisons: Sequence[Comparison]) -> list[Regression]:
-    """The queries that lost, for review: by measure, the largest loss first, each with the slices that it is in."""
+    """The queries that lost, for review: by measure, the largest loss first, each with the slices that it is in.
+
+    A query that lost by two measures stands twice. Losses in time, tokens and money are not for review.
+
+    >>> from rankwork.decision.outcomes import of_values
+    >>> from rankwork.decision.policy import Policy, Rule
+    >>> asked = Policy(name="mine", alpha=0.05, minimum_clusters=5, rules=(Rule(measure="R@10", margin=0.05),))
+    >>> half, full = of_values("half", {"R@10": [0, 1] * 20}), of_values("full", {"R@10": [1] * 40})
+    >>> from rankwork.decision.pairing import pair
+    >>> found = regressions(compared(pair(asked, full, half)))
+    >>> len(found), found[0].query, found[0].difference
+    (20, 'q0', -1.0)
+    """
     found: dict[tuple[str, str], Regression] = {}
     for each in (each for each in comparisons if each.rule.reviewed):
         for query, row in _lost(each.differences).items():

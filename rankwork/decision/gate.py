@@ -8,13 +8,16 @@ Release: otherwise. No mean outweighs a hard rule: the worst reason decides.
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from rankwork.decision.comparisons import Comparison, Regression, compared, regressions
 from rankwork.decision.limits import Checked, Event, TwoByTwo, checked, events, two_by_two
 from rankwork.decision.pairing import Cases, Pair, System, pair
 from rankwork.decision.pareto import Front, front_of
 from rankwork.decision.policy import Policy, read_policy
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Word = Literal["reject", "hold", "release"]
 
@@ -78,10 +81,32 @@ class Gate:
     def notes(self) -> tuple[str, ...]:
         """What a reader must know besides: what changed, what was left out, what ties could reverse."""
         unpaired = {query for each in self.comparisons for query in each.differences.unpaired}
-        lacking = f"{len(unpaired)} queries have a value in one of the systems only and are not compared."
+        lacking = (
+            f"{len(unpaired)} queries have no value of some rule in one of the systems; that rule leaves them out."
+        )
         reversible = [each.name for each in self.comparisons if each.verdict.tie_proof is False]
         ties = f"The order of ties alone could reverse: {', '.join(reversible)}."
-        return (*self.pair.notes, *([lacking] if unpaired else []), *([ties] if reversible else []))
+        idle = "Nothing that the policy requires can stop a release."
+        return (
+            *self.pair.notes,
+            *([lacking] if unpaired else []),
+            *([ties] if reversible else []),
+            *([] if self._can_stop else [idle]),
+        )
+
+    @property
+    def _can_stop(self) -> bool:
+        required = [*(each.required for each in self.comparisons), *(each.required for each in self.limits)]
+        return bool(self.events) or any(required)
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """One row a rule and slice: the means, the gain (more is better) with its 95 % limits, and the verdict.
+
+        `gain`, `low95` and `high95` are in units of the measure; `tie_proof` is None where ties are not known.
+        """
+        import pandas as pd
+
+        return pd.DataFrame([_row(each) for each in self.comparisons])
 
     def __bool__(self) -> bool:
         return self.decision == "release"
@@ -110,6 +135,17 @@ def gate(
 
     InputError for a policy or file that cannot be read, an unknown measure, a slice that matches nothing, costs in two
     currencies, and systems that were not asked the same.
+
+    Of 40 queries, `half` answers every other one and `full` all:
+
+    >>> from rankwork.decision.outcomes import of_values
+    >>> from rankwork.decision.policy import Policy, Rule
+    >>> asked = Policy(name="mine", alpha=0.05, minimum_clusters=5, rules=(Rule(measure="R@10", margin=0.05),))
+    >>> half, full = of_values("half", {"R@10": [0, 1] * 20}), of_values("full", {"R@10": [1] * 40})
+    >>> print(gate(asked, half, full))
+    RELEASE by policy 'mine', 40 queries
+    >>> gate(asked, full, half).decision
+    'reject'
     """
     asked = policy if isinstance(policy, Policy) else read_policy(policy)
     found = pair(asked, baseline, candidate, cases, candidate_cases)
@@ -121,6 +157,25 @@ def gate(
         tuple(two_by_two(found)),
         front_of(found),
     )
+
+
+def _row(each: Comparison) -> dict[str, object]:
+    found = each.verdict.estimate
+    return {
+        "measure": each.rule.measure,
+        "stage": each.rule.stage,
+        "slice": each.slice,
+        "baseline": each.baseline,
+        "candidate": each.candidate,
+        "gain": found.mean,
+        "low95": found.low95,
+        "high95": found.high95,
+        "margin": each.rule.margin,
+        "differ": found.differ,
+        "clusters": found.clusters,
+        "verdict": each.verdict.word,
+        "tie_proof": each.verdict.tie_proof,
+    }
 
 
 def _of_event(event: Event) -> Reason | None:

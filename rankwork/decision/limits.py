@@ -48,7 +48,23 @@ class Checked:
 
 
 def checked(pair: Pair) -> list[Checked]:
-    """Every limit of the policy in every slice. InputError as for `Pair.columns`, and for another currency."""
+    """Every limit of the policy in every slice.
+
+    InputError as for `Pair.columns`, for another currency or a unit that is not ms, for refusals without cases, and for
+    a slice that holds no case of the kind that is limited.
+
+    A P90 takes 29 values; 40 requests of 5 ms and more keep a budget of 100 ms:
+
+    >>> from rankwork.decision.outcomes import of_traces
+    >>> from rankwork.decision.pairing import pair
+    >>> from rankwork.decision.policy import LatencyBudget, Policy
+    >>> from rankwork.trace import Trace
+    >>> budgets = (LatencyBudget(quantile=0.9, at_most_ms=100.0),)
+    >>> asked = Policy(name="mine", alpha=0.05, minimum_clusters=5, latency=budgets)
+    >>> system = of_traces("any", [Trace(case=str(n), latency_ms=5.0 + n) for n in range(40)])
+    >>> print(*checked(pair(asked, system, system)))
+    P90 latency in all: kept: 0 of 40 above 100 ms
+    """
     return [*_refusals(pair), *_latencies(pair), *_costs(pair)]
 
 
@@ -66,9 +82,26 @@ class TwoByTwo:
     refused: int
     unknown: int
 
+    def __str__(self) -> str:
+        rightly = f"rightly {self.answered} answered and {self.refused} refused"
+        wrongly = f"wrongly {self.false_answers} answered and {self.false_refusals} refused"
+        return f"{self.system}: {rightly}, {wrongly}{f', {self.unknown} unknown' if self.unknown else ''}"
+
 
 def two_by_two(pair: Pair) -> list[TwoByTwo]:
-    """The refusals of both systems; empty where the policy does not ask for them."""
+    """The refusals of both systems; empty where the policy does not ask for them. InputError where there are no cases.
+
+    >>> from rankwork.decision.outcomes import of_traces
+    >>> from rankwork.decision.pairing import pair
+    >>> from rankwork.decision.policy import Limit, Policy, Refusals
+    >>> from rankwork.trace import Case, Trace
+    >>> limits = Refusals(false_answers=Limit(at_most=0.1))
+    >>> asked = Policy(name="mine", alpha=0.05, minimum_clusters=1, refusals=limits)
+    >>> cases = [Case(id="a", query="?", expected="refuse"), Case(id="b", query="!")]
+    >>> system = of_traces("any", [Trace(case="a", refused=False), Trace(case="b", refused=False)])
+    >>> print(two_by_two(pair(asked, system, system, cases))[1])
+    any: rightly 1 answered and 0 refused, wrongly 1 answered and 0 refused
+    """
     limits = pair.policy.refusals
     if limits.false_answers is None and limits.false_refusals is None:
         return []
@@ -126,9 +159,9 @@ def _refusal(
     least, most = share(events, units), share(events + unknown, units)
     p = mcnemar(int(((before == 0) & (after == 1)).sum()), int(((before == 1) & (after == 0)).sum()))
     versus = "" if p is None else f"; against the baseline, McNemar p {p:.4f}"
-    word = _word(most.high <= limit.at_most, least.low > limit.at_most)
+    word, silent = _word(most.high <= limit.at_most, least.low > limit.at_most), _and_unknown(unknown, "mistakes")
     return Checked(
-        name, part, limit.required, word, f"{most}, limit {limit.at_most:.2%}{_and_unknown(unknown)}{versus}",
+        name, part, limit.required, word, f"{most}, limit {limit.at_most:.2%}{silent}{versus}",
         None if unknown else least.share, least.low, most.high, limit.at_most, "share", units, unknown,
     )  # fmt: skip
 
@@ -147,8 +180,8 @@ def _word(kept: bool, exceeded: bool) -> Kept:
     return "kept" if kept else "exceeded" if exceeded else "inconclusive"
 
 
-def _and_unknown(unknown: int) -> str:
-    return f", {unknown} unknown counted as such" if unknown else ""
+def _and_unknown(unknown: int, counted: str) -> str:
+    return f", {unknown} unknown and counted as {counted}" if unknown else ""
 
 
 # ------------------------------------------------------------- latency and cost
@@ -173,7 +206,7 @@ def _latency(budget: LatencyBudget, part: str, values: Any) -> Checked:
     exceeded = share(above, len(values)).low > allowed
     if enough:
         needs = minimum_values(budget.quantile, above=above + unknown)
-        reason = f"{above} of {len(values)} above {budget.at_most_ms:g} ms{_and_unknown(unknown)}"
+        reason = f"{above} of {len(values)} above {budget.at_most_ms:g} ms{_and_unknown(unknown, 'above')}"
         reason += (
             "" if kept or exceeded else f"; to show that the budget is kept takes {needs} values with so many above"
         )
@@ -231,11 +264,26 @@ class Event:
     def __str__(self) -> str:
         shown = "; ".join(f"{what} (case {case!r})" for case, what in self.found[:3])
         more = f" and {len(self.found) - 3} more" if len(self.found) > 3 else ""
-        return f"{self.name}: {self.share}{_and_unknown(self.unknown)}{': ' if shown else ''}{shown}{more}"
+        silent = f", {self.unknown} do not say" if self.unknown else ""
+        seen = str(self.share) if self.share.units else "no trace says whether it happened"
+        return f"{self.name}: {seen}{silent if self.share.units else ''}{': ' if shown else ''}{shown}{more}"
 
 
 def events(pair: Pair) -> list[Event]:
-    """What the candidate's traces, or the columns of these names in its table, say about each event of the policy."""
+    """What the candidate's traces, or the columns of these names in its table, say about each event of the policy.
+
+    InputError for a table without a column of the event's name.
+
+    >>> from rankwork.decision.outcomes import of_traces
+    >>> from rankwork.decision.pairing import pair
+    >>> from rankwork.decision.policy import Policy
+    >>> from rankwork.trace import Events, ToolCall, Trace
+    >>> asked = Policy(name="mine", alpha=0.05, minimum_clusters=1, events=("forbidden_tool",))
+    >>> ran = Events(tools=(ToolCall(tool="mail", permitted=False, executed=True),))
+    >>> system = of_traces("any", [Trace(case="a", events=ran), Trace(case="b", events=Events(tools=()))])
+    >>> print(*events(pair(asked, system, system)))
+    forbidden_tool: 1 of 2 (2.53% to 97.47%, 95% bounds): mail (case 'a')
+    """
     found = []
     for number, name in enumerate(pair.policy.events):
         rows = list(_table_rows(pair, name, number) if not pair.candidate.traces else _trace_rows(name, pair.candidate))

@@ -37,7 +37,11 @@ def wording(text: str) -> frozenset[str]:
 
 
 def likeness(one: frozenset[str], other: frozenset[str]) -> float:
-    """The share of all shingles of two texts that both have (Jaccard), from 0 to 1."""
+    """The share of all shingles of two texts that both have (Jaccard), from 0 to 1.
+
+    >>> likeness(frozenset("abc"), frozenset("bcd"))
+    0.5
+    """
     return len(one & other) / len(one | other)
 
 

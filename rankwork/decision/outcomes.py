@@ -77,10 +77,18 @@ class Outcomes:
 
 
 def read_outcomes(path: str | os.PathLike[str]) -> Outcomes:
-    """What a file holds: traces (JSON lines or parquet), the JSON of `rankwork audit`, or CSV; told by content.
+    r"""What a file holds: traces (JSON lines or parquet), the JSON of `rankwork audit`, or CSV; told by content.
 
     InputError, with file and line or field, for what is none of them, for a value that is no finite number, a range
     that does not hold its value, a query and measure that stand twice, and a query that lacks a measure.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     table = Path(folder, "table.csv")
+    ...     _ = table.write_text("query,measure,value,min,max\nq1,R@10,0.5,0.25,0.5\nq2,R@10,,,\n")
+    ...     found = read_outcomes(table)
+    >>> found.queries, found.columns["R@10"].low.tolist()
+    (('q1', 'q2'), [0.25, nan])
     """
     path = Path(path)
     try:
@@ -109,6 +117,9 @@ def of_traces(name: str, traces: Sequence[Trace]) -> Outcomes:
     """The outcomes of traces, one for each case; their columns are taken when a policy asks for them.
 
     InputError for no trace, and for two traces of one case.
+
+    >>> of_traces("new", [Trace(case="a"), Trace(case="b")]).queries
+    ('a', 'b')
     """
     return Outcomes(name, tuple(trace.case for trace in traces), {}, tuple(traces))
 
@@ -241,8 +252,36 @@ def _number(where: str, value: Any) -> float:
     return number
 
 
+def of_values(
+    name: str, values: Mapping[str, Sequence[float | None]], *, queries: Sequence[str] | None = None
+) -> Outcomes:
+    """A system's outcomes from plain numbers: for each measure a value a query, None where it is undefined.
+
+    `queries` are the IDs in the same order (None: q0, q1, ...). Nothing is known of ties, so no verdict is tie-proof or
+    not. InputError for measures of different lengths, and for a value that is no finite number.
+
+    >>> found = of_values("mine", {"R@10": [1, 0.5, None]})
+    >>> found.queries, found.columns["R@10"].known.tolist()
+    (('q0', 'q1', 'q2'), [True, True, False])
+    """
+    lengths = {measure: len(column) for measure, column in values.items()}
+    asked = tuple(queries) if queries is not None else tuple(f"q{n}" for n in range(max(lengths.values(), default=0)))
+    wrong = next((measure for measure, length in lengths.items() if length != len(asked)), None)
+    if wrong:
+        raise InputError(f"{name}: {wrong!r} has {lengths[wrong]} values for {len(asked)} queries")
+    columns = {
+        measure: _column([(_number(f"{name}: {measure}", each),) * 3 for each in column], "", False)
+        for measure, column in values.items()
+    }
+    return Outcomes(name, asked, columns)
+
+
 def cases_by_id(cases: Sequence[Case]) -> dict[str, Case]:
-    """The cases by their IDs. InputError for one that stands twice."""
+    """The cases by their IDs. InputError for one that stands twice.
+
+    >>> list(cases_by_id([Case(id="a", query="?"), Case(id="b", query="?")]))
+    ['a', 'b']
+    """
     found = {case.id: case for case in cases}
     if len(found) < len(cases):
         ids = [case.id for case in cases]

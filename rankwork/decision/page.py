@@ -6,7 +6,8 @@ from html import escape
 
 from rankwork.decision.comparisons import Comparison
 from rankwork.decision.gate import Gate
-from rankwork.decision.telling import HEAD, LIMITS_HEAD, json_of, limit_row, row_of, text_of
+from rankwork.decision.telling import HEAD, LIMITS_HEAD, json_of, limit_row, lost, row_of, text_of
+from rankwork.errors import ContractError
 
 _STYLE = """
 body{font:16px/1.45 system-ui,sans-serif;color:#333;max-width:90rem;margin:2rem auto;padding:0 1rem}
@@ -20,7 +21,18 @@ _MOST = 100
 
 
 def told(gate: Gate, form: str) -> str:
-    """The gate as `table`, `json` or `html`."""
+    """The gate as `table`, `json` or `html`. ContractError for another form.
+
+    >>> from rankwork.decision.outcomes import of_values
+    >>> from rankwork.decision.policy import Policy, Rule
+    >>> asked = Policy(name="mine", alpha=0.05, minimum_clusters=5, rules=(Rule(measure="R@10", margin=0.05),))
+    >>> half, full = of_values("half", {"R@10": [0, 1] * 20}), of_values("full", {"R@10": [1] * 40})
+    >>> from rankwork.decision.gate import gate
+    >>> told(gate(asked, half, full), "html")[:15]
+    '<!doctype html>'
+    """
+    if form not in ("table", "json", "html"):
+        raise ContractError(f"a gate is told as table, json or html, got {form!r}")
     if form == "json":
         return json.dumps(json_of(gate), indent=2, ensure_ascii=False)
     if form == "html":
@@ -29,7 +41,16 @@ def told(gate: Gate, form: str) -> str:
 
 
 def page_of(gate: Gate) -> str:
-    """The page; at most so many regressions are listed, all of them are in the JSON."""
+    """The page, complete HTML without scripts; the first hundred losses are listed, all of them are in the JSON.
+
+    >>> from rankwork.decision.outcomes import of_values
+    >>> from rankwork.decision.policy import Policy, Rule
+    >>> asked = Policy(name="mine", alpha=0.05, minimum_clusters=5, rules=(Rule(measure="R@10", margin=0.05),))
+    >>> half, full = of_values("half", {"R@10": [0, 1] * 20}), of_values("full", {"R@10": [1] * 40})
+    >>> from rankwork.decision.gate import gate
+    >>> "Reject: mine" in page_of(gate(asked, full, half))
+    True
+    """
     title = f"{gate.decision.capitalize()}: {gate.policy.name}"
     parts = [
         f"<h1 class={gate.decision}>{escape(title)}</h1><p>{len(gate.pair.queries)} queries</p>",
@@ -101,5 +122,5 @@ def _regressions(gate: Gate) -> str:
         (e.query, e.measure, f"{e.difference:+.4f}", "yes" if e.whatever_ties_do else "no", ", ".join(e.slices))
         for e in gate.regressions[:_MOST]
     ]
-    title = f"To review: {len(gate.regressions)} lost, {len(rows)} shown"
+    title = f"To review: {lost(gate)}, {len(rows)} shown"
     return _table(title, ("query", "measure", "difference", "whatever ties do", "slices"), rows)

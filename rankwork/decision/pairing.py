@@ -19,7 +19,7 @@ from rankwork.decision.outcomes import Column, Outcomes, cases_by_id, of_traces,
 from rankwork.decision.policy import Policy
 from rankwork.decision.quantities import QUANTITIES
 from rankwork.decision.slices import Members
-from rankwork.decision.trace_columns import column, is_stale
+from rankwork.decision.trace_columns import NoStage, column, is_stale
 from rankwork.errors import ContractError, InputError
 from rankwork.measures.names import Measure, parse
 from rankwork.measures.values import examples
@@ -72,6 +72,9 @@ class Pair:
                 if one.unit != two.unit and one.known.any() and two.known.any():
                     names = self.baseline.name, self.candidate.name
                     raise InputError(f"{measure!r} is in {one.unit!r} in {names[0]} and in {two.unit!r} in {names[1]}")
+            except NoStage as error:
+                asked = [part for part in place if part != "measure"]
+                raise InputError(f"{self.policy.place(*asked, 'stage')}: {error}") from None
             except (InputError, ContractError) as error:
                 raise InputError(f"{self.policy.place(*place)}: {error}") from None
             self._columns[key] = one, two
@@ -122,6 +125,14 @@ def pair(
     `candidate_cases` None: the same. InputError for files that cannot be read, systems that did not answer the same
     queries or were not asked the same, traces of a case that is not among the cases, and candidate cases that differ in
     more than their gold.
+
+    >>> from rankwork.decision.outcomes import of_values
+    >>> from rankwork.decision.policy import Policy, Rule
+    >>> asked = Policy(name="mine", alpha=0.05, minimum_clusters=5, rules=(Rule(measure="R@10", margin=0.05),))
+    >>> half, full = of_values("half", {"R@10": [0, 1] * 20}), of_values("full", {"R@10": [1] * 40})
+    >>> found = pair(asked, half, full)
+    >>> len(found.queries), len(set(found.clusters.tolist()))
+    (40, 40)
     """
     by_id = cases_by_id(_cases(policy, cases))
     candidates = by_id if candidate_cases is None else cases_by_id(_cases(policy, candidate_cases))
@@ -129,7 +140,7 @@ def pair(
     one, two = _outcomes(baseline, "baseline"), _outcomes(candidate, "candidate")
     two = two.ordered(one.queries)
     for before, after in zip(one.traces, two.traces, strict=bool(one.traces and two.traces)):
-        _check_same(before, after)
+        _check_same(before, after, f"{one.name} and {two.name}: case {before.case!r}")
     unknown = [trace.case for trace in one.traces if by_id and trace.case not in by_id]
     if unknown:
         raise InputError(f"{one.name}: no case is given for {examples(unknown)}")
@@ -140,6 +151,8 @@ def _check_cases(cases: Mapping[str, Case], candidates: Mapping[str, Case]) -> N
     """Refuse cases of the candidate that ask something else."""
     if candidates is cases:
         return
+    if not cases:
+        raise InputError("the candidate's cases were given without the baseline's: give both (cases, --cases)")
     if set(cases) != set(candidates):
         raise InputError(f"only one of the two sets of cases has {examples(sorted(set(cases) ^ set(candidates)))}")
     for name, case in cases.items():
@@ -153,7 +166,12 @@ def _cases(policy: Policy, cases: Cases) -> Sequence[Case]:
     if cases is None or isinstance(cases, str | os.PathLike):
         from rankwork.inputs.traces import read_cases
 
-        return read_cases(policy.folder / str(policy.cases) if cases is None else cases)
+        if cases is not None:
+            return read_cases(cases)
+        try:
+            return read_cases(policy.folder / str(policy.cases))
+        except InputError as error:
+            raise InputError(f"{policy.place('cases')}: {error}") from None
     return cases
 
 
@@ -186,19 +204,23 @@ def _measure(name: str) -> Measure | None:
         return None
 
 
-def _check_same(before: Trace, after: Trace) -> None:
+def _check_same(before: Trace, after: Trace, where: str) -> None:
     for field in _SAME:
         one, two = getattr(before, field), getattr(after, field)
         if one != two:
-            raise InputError(f"case {before.case!r}: {field} differs, {_shown(one)} and {_shown(two)}: not comparable")
+            raise InputError(f"{where}: {field} differs, {_shown(one)} and {_shown(two)}: not comparable")
     for version in _SAME_VERSIONS:
         one, two = before.snapshot.get(version), after.snapshot.get(version)
         if one != two:
-            raise InputError(f"case {before.case!r}: version of {version} differs, {one!r} and {two!r}: not comparable")
+            raise InputError(f"{where}: version of {version} differs, {one!r} and {two!r}: not comparable")
 
 
 def _shown(value: Any) -> str:
     return repr(str(value)) if not isinstance(value, str) else repr(value)
+
+
+def _version(snapshot: Mapping[str, str], key: str) -> str:
+    return repr(snapshot[key]) if key in snapshot else "none"
 
 
 def _changes(baseline: Sequence[Trace], candidate: Sequence[Trace]) -> list[str]:
@@ -212,6 +234,6 @@ def _changes(baseline: Sequence[Trace], candidate: Sequence[Trace]) -> list[str]
     if baseline and candidate:
         old, new = baseline[0].snapshot, candidate[0].snapshot
         changed = [key for key in dict.fromkeys([*old, *new]) if old.get(key) != new.get(key)]
-        said = ", ".join(f"{key} {old.get(key, 'none')} to {new.get(key, 'none')}" for key in changed)
-        notes.append(f"Changed: {said}." if changed else "No version changed by the snapshots.")
+        notes += [f"Changed: {key}, from {_version(old, key)} to {_version(new, key)}." for key in changed]
+        notes += [] if changed else ["No version changed by the snapshots."]
     return notes

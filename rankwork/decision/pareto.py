@@ -97,7 +97,20 @@ def _said(point: Point) -> str:
 
 
 def front_of(pair: Pair) -> Front | None:
-    """Baseline and candidate on the policy's axes; None where it has none. InputError as for `Pair.columns`."""
+    """Baseline and candidate on the policy's axes; None where it has none. InputError as for `Pair.columns`.
+
+    Latency is in milliseconds, cost in the currency of the traces; 90 % intervals.
+
+    >>> from rankwork.decision.outcomes import of_values
+    >>> from rankwork.decision.pairing import pair
+    >>> from rankwork.decision.policy import Policy, Rule
+    >>> axes = Axes(quality=Rule(measure="R@10"), latency=0.5)
+    >>> asked = Policy(name="mine", alpha=0.05, minimum_clusters=5, rules=(axes.quality,), front=axes)
+    >>> slow = of_values("slow", {"R@10": [1] * 40, "latency_ms": [90] * 40})
+    >>> fast = of_values("fast", {"R@10": [1] * 40, "latency_ms": [30] * 40})
+    >>> front_of(pair(asked, slow, fast)).best
+    ('candidate',)
+    """
     axes = pair.policy.front
     if axes is None:
         return None

@@ -76,7 +76,11 @@ def shown(name: str, trace: Trace) -> bool:
 
 
 def told(steps: Iterable[Step]) -> str:
-    """A path in words: where it was last kept, and what happened next."""
+    """A path in words: where it was last kept, and what happened next.
+
+    >>> told([])
+    'no stages'
+    """
     listed = list(steps)
     last = max((place for place, step in enumerate(listed) if step.kept), default=None)
     if last is None:

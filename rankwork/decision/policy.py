@@ -32,6 +32,7 @@ Positive = Annotated[FiniteFloat, Field(gt=0)]
 ALL = "all"
 Slices = Annotated[tuple[Text, ...], Field(min_length=1)]
 Place = tuple[Any, ...]
+EVIDENCE = ("EvidenceCoverage", "EvidenceComplete")
 
 
 class _Strict(BaseModel):
@@ -94,15 +95,30 @@ class Rule(_Strict):
 
 def _check_measure(name: str) -> None:
     """ValueError for a name that no measure and no quantity has."""
-    from rankwork.measures.names import parse
+    from rankwork.measures.names import known, parse
 
-    if name.startswith(("EvidenceCoverage@", "EvidenceComplete@")) and name.partition("@")[2].isdecimal():
+    base, _, cutoff = name.partition("@")
+    if base in EVIDENCE:
+        if not (cutoff.isdecimal() and int(cutoff)):
+            raise ValueError(f"{base} needs a cutoff of at least 1, such as {base}@10, got {name!r}")
         return
     try:
         parse(name)
     except ContractError as error:
-        others = f"quantities are {', '.join(QUANTITIES)}; a measure of your own needs `better: higher` or `lower`"
-        raise ValueError(f"{error}; {others}") from None
+        stem = base.partition("(")[0]
+        raise ValueError(str(error) if stem in known() else _not_known(name, stem)) from None
+
+
+def _not_known(name: str, stem: str) -> str:
+    """What is said of a measure that nothing has: the closest names, or else what there is."""
+    from difflib import get_close_matches
+
+    from rankwork.measures.names import known
+
+    names = sorted({*(each.name for each in known().values()), *EVIDENCE})
+    close = get_close_matches(stem, [*names, *QUANTITIES], n=2)
+    meant = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join([*names, *QUANTITIES])};"
+    return f"measure {name!r} is not known; {meant} A measure of your own needs `better: higher` or `better: lower`"
 
 
 class Limit(_Strict):
@@ -275,8 +291,11 @@ class Source:
 
     @cached_property
     def lines(self) -> dict[Place, int]:
-        """The line of each part, from 1. InputError for a key that stands twice."""
-        return dict(self._walk(self.root, (), self.root.start_mark.line))
+        """The line of each part, from 1. InputError for a key that stands twice, and for a part that holds itself."""
+        try:
+            return dict(self._walk(self.root, (), self.root.start_mark.line))
+        except RecursionError:
+            raise InputError(f"{self.path.name}: an anchor (&) stands inside itself, or parts nest too deep") from None
 
     def _walk(self, node: Any, path: Place, line: int) -> Iterator[tuple[Place, int]]:
         yield path, line + 1
@@ -326,6 +345,12 @@ def read_policy(path: str | os.PathLike[str]) -> Policy:
 
     InputError, with file, line and field, for what is no YAML, a key that is unknown or stands twice, a value of
     another type or out of range, a measure or an event that is not known, and a policy that checks nothing.
+
+    >>> found = read_policy(shipped("example"))
+    >>> found.rules[0].margin, found.latency[0].at_most_ms
+    (0.02, 1200.0)
+    >>> found.place("rules", 0, "margin")
+    'example.yaml line 11 (rules.0.margin)'
     """
     source = Source(Path(path))
     text = json.dumps(source.values, default=str)

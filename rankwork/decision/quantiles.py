@@ -78,7 +78,11 @@ def parse(text: str) -> float:
 
 
 def exact(level: float) -> Fraction:
-    """A level as it was written: .99 is 99/100. ContractError for one that is not between 0 and 1."""
+    """A level as it was written: .99 is 99/100. ContractError for one that is not between 0 and 1.
+
+    >>> exact(0.99)
+    Fraction(99, 100)
+    """
     if isinstance(level, bool) or not isinstance(level, float) or not 0 < level < 1:
         raise ContractError(f"level must be between 0 and 1, got {level!r}")
     return Fraction(repr(float(level)))
@@ -113,7 +117,11 @@ def quantile(values: Iterable[float], level: float, *, stopped: int = 0, confide
 def quantiles(
     values: Iterable[float], levels: Iterable[float] = LEVELS, *, stopped: int = 0, confidence: float = CONFIDENCE
 ) -> tuple[Quantile, ...]:
-    """Several quantiles of the same values, as `quantile` tells each."""
+    """Several quantiles of the same values, as `quantile` tells each; errors as there.
+
+    >>> print(*quantiles(range(1, 101), (0.5, 0.95)), sep="; ")
+    P50 50 [40, 61]; P95 95 [90, 100]
+    """
     checked_confidence(confidence)
     _check_stopped(stopped)
     ordered = _ordered(values)
@@ -166,6 +174,16 @@ def limits(n: int, level: float, confidence: float = CONFIDENCE) -> tuple[int | 
     low = int(np.searchsorted(below, tail, side="right"))
     high = int(np.searchsorted(below, 1 - tail, side="left")) + 1
     return low or None, high if high <= n else None
+
+
+def bounded_from(level: float, confidence: float = CONFIDENCE) -> int:
+    """The fewest values of which a quantile at `level` is told with an upper limit.
+
+    >>> bounded_from(0.99), limits(367, 0.99)[1], limits(368, 0.99)[1]
+    (368, None, 368)
+    """
+    checked_confidence(confidence)
+    return max(minimum(level), minimum_values(level, level=(1 + confidence) / 2))
 
 
 @dataclass(frozen=True)

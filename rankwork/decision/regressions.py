@@ -53,7 +53,11 @@ class Entry:
 
 
 def ledger(path: Path) -> Path:
-    """The ledger beside a regression set: `cases.jsonl` has `cases.reviews.jsonl`."""
+    """The ledger beside a regression set.
+
+    >>> ledger(Path("cases.jsonl")).name
+    'cases.reviews.jsonl'
+    """
     return path.with_name(f"{path.stem}.reviews.jsonl")
 
 
@@ -116,7 +120,16 @@ def _known(path: Path) -> tuple[Case, ...]:
 
 
 def case_of(package: Package, review: Review, tokens: Tokens | None = None) -> Case:
-    """The case of a package as the review corrects it. InputError where there is nothing to check it by."""
+    """The case of a package as the review corrects it. InputError where there is nothing to check it by.
+
+    >>> from rankwork.decision.pseudonyms import Privacy
+    >>> from rankwork.decision.replay import pack
+    >>> from rankwork.trace import Trace
+    >>> package = pack(Trace(case="q", query="Who may sign?"), privacy=Privacy(texts="plain"))
+    >>> case = case_of(package, Review("Kim", "it was not found", evidence=("handbook#2",)))
+    >>> case.query, list(case.gold), case.origin
+    ('Who may sign?', ['handbook#2'], 'replay')
+    """
     trace = package.trace
     found = package.case or Case(id=trace.case, query=trace.query, time=trace.time, identity=trace.identity)
     changes: dict[str, Any] = {

@@ -87,7 +87,11 @@ def pack(
 
 
 def chosen(traces: Iterable[Trace], case: str, run: str | None = None) -> Trace:
-    """The one trace of a case, of a run where that is named. InputError for none, and for several."""
+    """The one trace of a case, of a run where that is named. InputError for none, and for several.
+
+    >>> chosen([Trace(case="q", run="old"), Trace(case="q", run="new")], "q", "new").run
+    'new'
+    """
     found = [trace for trace in traces if trace.case == case and run in (None, trace.run)]
     where = f"case {case!r}" + (f" in run {run!r}" if run is not None else "")
     if not found:
@@ -103,8 +107,10 @@ def _plain(body: _Body) -> dict[str, Any]:
     return plain | {"privacy": asdict(body.privacy)}
 
 
-def save(package: Package, path: Path, *, tokens: Tokens | None = None) -> None:
+def save(package: Package, path: Path, *, tokens: Tokens | None = None) -> Path:
     """Write a package in one step; with the key that it was made with, also sealed. Equal packages give equal bytes.
+
+    Returns the path.
 
     InputError where the file cannot be written, and for another key.
     """
@@ -123,6 +129,7 @@ def save(package: Package, path: Path, *, tokens: Tokens | None = None) -> None:
     finally:
         with suppress(OSError):
             partial.unlink()
+    return path
 
 
 def load(path: Path, *, tokens: Tokens | None = None) -> Package:
@@ -205,7 +212,11 @@ def _body(path: Path, held: dict[str, Any]) -> _Body:
 
 
 def gaps(package: Package) -> tuple[str, ...]:
-    """What the package does not hold, and what a replay therefore cannot show; empty where nothing is missing."""
+    """What the package does not hold, and what a replay therefore cannot show; empty where nothing is missing.
+
+    >>> gaps(pack(Trace(case="q"), privacy=Privacy(texts="plain")))[0]
+    'no case: which evidence was needed is not known'
+    """
     trace = package.trace
     missing = {
         "no case: which evidence was needed is not known": package.case is None,

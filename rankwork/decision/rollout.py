@@ -56,6 +56,15 @@ def rollout(
     `others` are the requests that the old system served meanwhile: a small share must stay small. `versions` are those
     that were released: a trace with another version is not the candidate, and ends the stage. ContractError for a
     policy without a rollout and for an unknown stage; InputError for traces that do not say what a trigger needs.
+
+    >>> from rankwork.decision.policy import Shadow, SmallShare
+    >>> from rankwork.trace import Events, ToolCall
+    >>> stages = {"shadow": Shadow(requests=2), "small_share": SmallShare(share=0.05, requests=9)}
+    >>> plan = RolloutPlan(**stages, confidence=0.95)
+    >>> asked = Policy(name="p", alpha=0.05, minimum_clusters=1, events=("forbidden_tool",), rollout=plan)
+    >>> ran = Events(tools=(ToolCall(tool="mail", permitted=False, executed=True),))
+    >>> print(rollout(asked, "shadow", [Trace(case="a", events=Events(tools=())), Trace(case="b", events=ran)]))
+    shadow: roll back after 2 requests: hard event forbidden_tool: mail (case 'b')
     """
     plan = policy.rollout
     if plan is None:

@@ -76,7 +76,7 @@ def share_difference(first: Share, second: Share, *, confidence: float = CONFIDE
     """The difference of two independent shares, with the limits of Newcombe (1998, method 10).
 
     They hold also where a share is 0 or 1, where those of the normal approximation collapse to a point. They are
-    approximate; the limits of each share alone are exact.
+    approximate; the limits of each share alone are exact. ContractError for a confidence that is not between 0 and 1.
 
     >>> found = share_difference(share(5, 500), share(25, 500))
     >>> round(found.value, 3), round(found.low, 3), round(found.high, 3), found.clear
@@ -94,6 +94,9 @@ def share_difference(first: Share, second: Share, *, confidence: float = CONFIDE
 
 
 def checked_confidence(confidence: float) -> None:
-    """ContractError for a confidence that is not between 0 and 1."""
+    """ContractError for a confidence that is not between 0 and 1.
+
+    >>> checked_confidence(0.95)
+    """
     if not (isinstance(confidence, float) and isfinite(confidence) and 0 < confidence < 1):
         raise ContractError(f"confidence must be between 0 and 1, got {confidence!r}")

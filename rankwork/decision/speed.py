@@ -40,7 +40,12 @@ def measure_gate(
 ) -> GateTimes:
     """Time a gate on made-up differences of nDCG@10, a fifth of them 0, against `scipy.stats.permutation_test`.
 
-    `ties` gives every tenth query a range, so that each verdict is checked at both ends.
+    `ties` gives every tenth query a range, so that each verdict is checked at both ends. Times are processor seconds,
+    the least of `repeats`.
+
+    >>> found = measure_gate(queries=60, slices=2, resamples=1000, repeats=1)
+    >>> (found.queries, found.slices), found.gate_s > 0
+    ((60, 2), True)
     """
     from scipy.stats import permutation_test
 

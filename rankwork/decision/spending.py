@@ -101,7 +101,13 @@ def _of_model(model: str, used: list[Usage]) -> Spending:
 
 
 def total_cost(found: Iterable[Spending]) -> tuple[Sum, str | None]:
-    """The cost over all models, and its currency."""
+    """The cost over all models, and its currency; None where no cost is known.
+
+    >>> used = (Usage(model="a", cost=0.5, currency="EUR"), Usage(model="b", cost=0.25, currency="EUR"))
+    >>> cost, currency = total_cost(spending([Trace(case="q", usage=used)]))
+    >>> cost.total, currency
+    (0.75, 'EUR')
+    """
     listed = list(found)
     costs = [spent.cost for spent in listed]
     whole = Sum(sum(cost.known for cost in costs), sum(cost.of for cost in costs), sum(cost.unknown for cost in costs))

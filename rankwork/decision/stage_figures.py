@@ -83,6 +83,11 @@ def tallies(traces: Iterable[Trace]) -> dict[str, Tally]:
     """The tally of each stage in the order in which stages ran, then of the whole request.
 
     A whole request counts as stopped where a stage of it timed out and no latency of the whole is known.
+
+    >>> ran = Stage(kind="fuse", returned=0, latency_ms=7.0)
+    >>> found = tallies([Trace(case="q", stages=(ran,), latency_ms=9.0)])
+    >>> {name: tally.timings.ended for name, tally in found.items()}
+    {'fuse': [7.0], 'total': [9.0]}
     """
     found: dict[str, Tally] = {}
     total = Tally()
@@ -116,7 +121,13 @@ def outcome(trace: Trace) -> str:
 def figures(
     stage: str, tally: Tally, *, levels: Iterable[float] = LEVELS, confidence: float = CONFIDENCE
 ) -> StageFigures:
-    """What was counted of one stage, with its limits."""
+    """What was counted of one stage, with its limits; latency in milliseconds. ContractError as for `quantile`.
+
+    >>> ran = Stage(kind="retrieve", returned=0, latency_ms=7.0)
+    >>> found = figures("retrieve", tallies([Trace(case=str(n), stages=(ran,)) for n in range(4)])["retrieve"])
+    >>> found.calls, found.empty.value
+    (4, 1.0)
+    """
     calls, ran = sum(tally.statuses.values()), len(tally.returned)
     ends = {end: share(tally.statuses.get(end, 0), calls, confidence=confidence) for end in _ENDS}
     asked = list(levels)

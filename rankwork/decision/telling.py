@@ -1,12 +1,17 @@
 """What a gate found, as JSON and as a table for the terminal."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankwork.decision.comparisons import Comparison
 from rankwork.decision.gate import Gate
 from rankwork.decision.limits import Checked
+from rankwork.decision.verdicts import Verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 HEAD = ("rule", "slice", "baseline", "candidate", "gain", "95% limits", "margin", "clusters", "verdict", "ties")
 LIMITS_HEAD = ("limit", "slice", "value", "90% limits", "at most", "looked at", "unknown", "verdict")
@@ -14,7 +19,17 @@ _MOST = 10
 
 
 def json_of(gate: Gate) -> dict[str, Any]:
-    """The decision, every reason, and everything behind them; unknown numbers are None."""
+    """The decision, every reason, and everything behind them; unknown numbers are None.
+
+    >>> from rankwork.decision.outcomes import of_values
+    >>> from rankwork.decision.policy import Policy, Rule
+    >>> asked = Policy(name="mine", alpha=0.05, minimum_clusters=5, rules=(Rule(measure="R@10", margin=0.05),))
+    >>> half, full = of_values("half", {"R@10": [0, 1] * 20}), of_values("full", {"R@10": [1] * 40})
+    >>> from rankwork.decision.gate import gate
+    >>> found = json_of(gate(asked, half, full))
+    >>> found["decision"], found["rules"][0]["verdict"], found["rules"][0]["tie_proof"]
+    ('release', 'better', None)
+    """
     return {
         "policy": gate.policy.name,
         "decision": gate.decision,
@@ -62,7 +77,16 @@ def _front(gate: Gate) -> dict[str, Any] | None:
 
 
 def text_of(gate: Gate) -> str:
-    """The decision with its reasons first, then a row for each rule and limit, then what is to be reviewed."""
+    """The decision with its reasons first, then a row for each rule and limit, then what is to be reviewed.
+
+    >>> from rankwork.decision.outcomes import of_values
+    >>> from rankwork.decision.policy import Policy, Rule
+    >>> asked = Policy(name="mine", alpha=0.05, minimum_clusters=5, rules=(Rule(measure="R@10", margin=0.05),))
+    >>> half, full = of_values("half", {"R@10": [0, 1] * 20}), of_values("full", {"R@10": [1] * 40})
+    >>> from rankwork.decision.gate import gate
+    >>> print(text_of(gate(asked, half, full)).splitlines()[0])
+    RELEASE by policy 'mine', 40 queries
+    """
     parts = [str(gate)]
     if gate.comparisons:
         parts += ["", *aligned([HEAD, *(row_of(each) for each in gate.comparisons)])]
@@ -77,16 +101,40 @@ def text_of(gate: Gate) -> str:
 def _review(gate: Gate) -> list[str]:
     shown = gate.regressions[:_MOST]
     certain = sum(each.whatever_ties_do for each in gate.regressions)
-    head = f"To review: {len(gate.regressions)} queries lost by a rule, {certain} of them whatever ties do."
+    head = f"To review: {lost(gate)}, {certain} of the losses whatever ties do."
     rows = [(each.query, each.measure, f"{each.difference:+.4f}", ", ".join(each.slices)) for each in shown]
     more = len(gate.regressions) - len(shown)
     return [head, *(f"  {line}" for line in aligned(rows)), *([f"  and {more} more, see --json"] if more else [])]
 
 
+def lost(gate: Gate) -> str:
+    """How many queries lost by a rule, and how many losses that are: a query can lose by several rules.
+
+    >>> from rankwork.decision.outcomes import of_values
+    >>> from rankwork.decision.policy import Policy, Rule
+    >>> asked = Policy(name="mine", alpha=0.05, minimum_clusters=5, rules=(Rule(measure="R@10", margin=0.05),))
+    >>> half, full = of_values("half", {"R@10": [0, 1] * 20}), of_values("full", {"R@10": [1] * 40})
+    >>> from rankwork.decision.gate import gate
+    >>> lost(gate(asked, full, half))
+    '20 queries lost by a rule, 20 losses in all'
+    """
+    queries = len({each.query for each in gate.regressions})
+    return f"{queries} queries lost by a rule, {len(gate.regressions)} losses in all"
+
+
 def row_of(each: Comparison) -> tuple[str, ...]:
-    """One rule in one slice, as the columns of `HEAD`; the gain is signed so that more is better."""
+    """One rule in one slice, as the columns of `HEAD`; the gain is signed so that more is better.
+
+    >>> from rankwork.decision.outcomes import of_values
+    >>> from rankwork.decision.policy import Policy, Rule
+    >>> asked = Policy(name="mine", alpha=0.05, minimum_clusters=5, rules=(Rule(measure="R@10", margin=0.05),))
+    >>> half, full = of_values("half", {"R@10": [0, 1] * 20}), of_values("full", {"R@10": [1] * 40})
+    >>> from rankwork.decision.gate import gate
+    >>> row_of(gate(asked, half, full).comparisons[0])[:5]
+    ('R@10', 'all', '0.5000', '1.0000', '+0.5000')
+    """
     verdict, found = each.verdict, each.verdict.estimate
-    ties = {True: "proof", False: f"could be {_or(verdict.under_ties)}", None: "not known"}[verdict.tie_proof]
+    ties = {True: "proof", False: _reversed(verdict), None: "not known"}[verdict.tie_proof]
     return (
         each.rule.name + ("" if each.required else " (reported only)"),
         each.slice,
@@ -101,12 +149,19 @@ def row_of(each: Comparison) -> tuple[str, ...]:
     )
 
 
-def _or(words: tuple[str, ...] | None) -> str:
-    return " or ".join(sorted(set(words or ())))
+def _reversed(verdict: Verdict) -> str:
+    """What ties could make of it; where only the margin is met or not, the word stays."""
+    others = sorted({*(verdict.under_ties or ())} - {verdict.word})
+    return f"could be {' or '.join(others)}" if others else "could change non-inferiority"
 
 
 def limit_row(each: Checked) -> tuple[str, ...]:
-    """One limit in one slice, as the columns of `LIMITS_HEAD`."""
+    """One limit in one slice, as the columns of `LIMITS_HEAD`; `?` where an end is not known.
+
+    >>> kept = Checked("P90 latency", "all", True, "kept", "", 9.0, 8.0, None, 50.0, "ms", 40, 0)
+    >>> limit_row(kept)[:5]
+    ('P90 latency', 'all', '9.0000', '8.0000 to ?', '50 ms')
+    """
     ends = " to ".join("?" if end is None else _plain(end) for end in (each.low, each.high))
     value = "unknown" if each.value is None else _plain(each.value)
     name = each.name + ("" if each.required else " (reported only)")
@@ -120,7 +175,40 @@ def _plain(value: float) -> str:
     return f"{value:.4f}" if abs(value) < 10 else f"{value:.1f}"
 
 
+def side_by_side(gates: Mapping[str, Gate]) -> "pd.DataFrame":
+    """Several gates in one table of words, a column each: the decision, then a row for each measure and slice.
+
+    A row names no stage, so that changes that were measured at different stages stand in one row; where one gate has
+    a measure at two stages, its rows name them. What a gate does not check is NaN.
+
+    >>> from rankwork.decision.outcomes import of_values
+    >>> from rankwork.decision.policy import Policy, Rule
+    >>> asked = Policy(name="mine", alpha=0.05, minimum_clusters=5, rules=(Rule(measure="R@10", margin=0.05),))
+    >>> half, full = of_values("half", {"R@10": [0, 1] * 20}), of_values("full", {"R@10": [1] * 40})
+    >>> from rankwork.decision.gate import gate
+    >>> print(side_by_side({"up": gate(asked, half, full), "down": gate(asked, full, half)}).to_string())
+                   up    down
+    decision  release  reject
+    R@10 all   better   worse
+    """
+    import pandas as pd
+
+    return pd.DataFrame({name: _words(gate) for name, gate in gates.items()})
+
+
+def _words(gate: Gate) -> dict[str, str]:
+    short = [f"{each.rule.measure} {each.slice}" for each in gate.comparisons]
+    doubled = {name for name, times in Counter(short).items() if times > 1}
+    names = [each.name if name in doubled else name for name, each in zip(short, gate.comparisons, strict=True)]
+    words = (each.verdict.word for each in gate.comparisons)
+    return {"decision": gate.decision, **dict(zip(names, words, strict=True))}
+
+
 def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Rows of text with their columns under each other."""
+    """Rows of text with their columns under each other.
+
+    >>> aligned([("rule", "verdict"), ("R@10", "better")])
+    ['rule  verdict', 'R@10  better']
+    """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]

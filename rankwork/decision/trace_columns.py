@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankwork.decision.outcomes import Column, Outcomes
+from rankwork.decision.policy import EVIDENCE
 from rankwork.decision.quantities import QUANTITIES, Quantity
 from rankwork.errors import InputError
 from rankwork.measures.auditing import Audit, audit
@@ -20,17 +21,25 @@ from rankwork.measures.names import parse
 from rankwork.rankings import Rankings
 from rankwork.trace import Case, Item, Stage, Trace
 
-_COVERAGE = ("EvidenceCoverage", "EvidenceComplete")
+
+class NoStage(InputError):
+    """A stage that no trace has: the policy's `stage` is at fault, not its measure."""
 
 
 def column(outcomes: Outcomes, measure: str, stage: str | None, cases: Mapping[str, Case]) -> Column:
     """The column of a measure, or of one stage's measure, for every trace.
 
     InputError for a stage that no trace has, for costs in two currencies, and where cases are needed and missing.
+
+    >>> from rankwork.decision.outcomes import of_traces
+    >>> traces = [Trace(case="a", latency_ms=12.0), Trace(case="b")]
+    >>> found = column(of_traces("new", traces), "latency_ms", None, {})
+    >>> found.value.tolist(), found.unit
+    ([12.0, nan], 'ms')
     """
     if stage is not None and all(_stage(trace, stage) is None for trace in outcomes.traces):
         names = dict.fromkeys(each.name for trace in outcomes.traces for each in trace.stages)
-        raise InputError(f"no trace of {outcomes.name} has a stage {stage!r}; there are {', '.join(names) or 'none'}")
+        raise NoStage(f"no trace of {outcomes.name} has a stage {stage!r}; there are {', '.join(names) or 'none'}")
     if measure == "latency_ms" and stage is not None:
         return _plain([_latency(_stage(trace, stage)) for trace in outcomes.traces], "ms")
     if measure in QUANTITIES and stage is None:
@@ -74,7 +83,13 @@ def _latency(stage: Stage | None) -> float | None:
 
 
 def is_stale(case: Case) -> bool:
-    """Whether the case's gold was not valid at the time at which it is asked."""
+    """Whether the case's gold was not valid at the time at which it is asked; False where no time is known.
+
+    >>> from datetime import UTC, datetime
+    >>> ends = datetime(2026, 3, 1, tzinfo=UTC)
+    >>> is_stale(Case(id="a", query="?", time=datetime(2026, 4, 1, tzinfo=UTC), valid_until=ends))
+    True
+    """
     if case.time is None:
         return False
     begins, ends = case.valid_from, case.valid_until
@@ -107,7 +122,7 @@ def _protocol(traces: Sequence[Trace]) -> str:
 
 def _audited(measure: str, run: Rankings, cases: Mapping[str, Case], protocol: str) -> Audit:
     name, _, k = measure.partition("@")
-    if name in _COVERAGE:
+    if name in EVIDENCE:
         needs = {case.id: [[each.id for each in need.any_of] for need in case.requires] for case in cases.values()}
         return evidence_coverage(run, needs, int(k), protocol=protocol, order="input")
     grades = {case.id: {each.id: each.grade for each in case.gold.values()} for case in cases.values()}
@@ -115,7 +130,7 @@ def _audited(measure: str, run: Rankings, cases: Mapping[str, Case], protocol: s
 
 
 def _cutoff(measure: str) -> int | None:
-    return int(measure.partition("@")[2]) if measure.startswith(_COVERAGE) else parse(measure).cutoff
+    return int(measure.partition("@")[2]) if measure.startswith(EVIDENCE) else parse(measure).cutoff
 
 
 def _ranked(stage: Stage | None, cutoff: int | None) -> Sequence[Item]:

@@ -95,7 +95,17 @@ def verdict(
 def judge(
     estimate: Estimate, *, margin: float | None, alpha: float, largest_drop: float | None = 1.0, p: float | None = None
 ) -> Verdict:
-    """The verdict on an estimate; `p` is its adjusted p, None if this is the only claim. Errors as for `verdict`."""
+    """The verdict on an estimate; `p` is its adjusted p, None if this is the only claim.
+
+    ContractError as for `verdict`, but for what the estimate was made of.
+
+    Ten of 40 queries lost a fifth each, which is .05 on average:
+
+    >>> from rankwork.statistics import paired
+    >>> found = judge(paired([-0.2] * 10 + [0.0] * 30), margin=0.2, alpha=0.05)
+    >>> found.word, found.non_inferior
+    ('equivalent', True)
+    """
     _check(estimate, margin, alpha, largest_drop)
     p = estimate.p if p is None else p
     too_few = _too_few(estimate, margin, largest_drop)
@@ -108,7 +118,13 @@ def judge(
 
 
 def under_ties(found: Verdict, low: Verdict, high: Verdict) -> Verdict:
-    """The verdict with what the two ends of the tie range would have made of it."""
+    """The verdict with what the two ends of the tie range would have made of it.
+
+    >>> won, nothing = (verdict([gain] * 12, alpha=0.05) for gain in (0.2, 0.0))
+    >>> found = under_ties(won, nothing, won)
+    >>> found.word, found.tie_proof, found.under_ties
+    ('better', False, ('inconclusive', 'better'))
+    """
     words: tuple[Word, Word] = (low.word, high.word)
     holds = set(words) == {found.word}
     flips = "" if holds else f"; ties alone could make it {' or '.join(sorted({*words} - {found.word}))}"

@@ -5,20 +5,31 @@ the candidate cuts shorter chunks that overlap, has a larger embedding and a rer
 the same documents, questions, identities and times, and both have the same context to fill.
 """
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from rankwork.diagnosis.anchoring import Anchored, anchored
 from rankwork.inputs.documents import Collection
 from rankwork.inputs.knowledge_base import knowledge_base
 from rankwork.inputs.knowledge_base.answers import System as Name
 from rankwork.inputs.knowledge_base.answers import answered
+from rankwork.inputs.traces import write_cases, write_traces
 from rankwork.retrieval.chunking import chunked
 from rankwork.retrieval.pipeline import Pipeline
 from rankwork.retrieval.settings import Settings
-from rankwork.trace import Case, Trace
+from rankwork.trace import Case, Split, Trace
 
 DEPTH, FUSED, WINDOW, BUDGET = 10, 20, 20, 300
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The cases as a system's chunks hold their evidence, and the trace of its answer to each, in the same order."""
+
+    cases: tuple[Case, ...]
+    traces: tuple[Trace, ...]
 
 
 @dataclass(frozen=True)
@@ -55,6 +66,12 @@ class System:
         traces = Pipeline(chunks, self.settings).traces(chunks.cases if cases is None else cases)
         return [self._named(trace) for trace in answered(traces, chunks, self.name)]
 
+    def answered(self, whole: Collection | None = None, *, split: Split | None = None) -> Answered:
+        """Cases and traces over the knowledge base (or another collection); of one split alone where it is named."""
+        chunks = self.chunks(whole)
+        cases = tuple(case for case in chunks.cases if split in (None, case.split))
+        return Answered(cases, tuple(self.run(cases, chunks=chunks)))
+
     def _named(self, trace: Trace) -> Trace:
         written = {"prompt": "none", "generator": f"templates, shares of the {self.name}", "judge": "labels as written"}
         return trace.model_copy(update={"snapshot": {**trace.snapshot, **written}})
@@ -81,3 +98,24 @@ def _settings(run: Name, *, dimensions: int, reranker: str | None, cut: int = FU
         cut=cut,
         budget=BUDGET,
     )
+
+
+def save(
+    folder: str | os.PathLike[str], whole: Collection | None = None, *, split: Split | None = "holdout"
+) -> tuple[Path, ...]:
+    """Write what `rankwork gate` takes, and return the files: traces and cases of the baseline, then of the candidate.
+
+    They are `baseline.jsonl`, `baseline.cases.jsonl`, `candidate.jsonl` and `candidate.cases.jsonl`. The reranker was
+    trained on the dev split, so the holdout decides; None writes every split. InputError for a folder that cannot be
+    written.
+
+    `rankwork gate --example FOLDER` does it from the terminal, and adds a policy.
+    """
+    written = []
+    for system in (baseline(), candidate()):
+        found = system.answered(whole, split=split)
+        files = [Path(folder) / f"{system.name}{ending}" for ending in (".jsonl", ".cases.jsonl")]
+        write_traces(files[0], found.traces)
+        write_cases(files[1], found.cases)
+        written += files
+    return tuple(written)
