@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankwork.errors import ContractError
 from rankwork.evidence.privacy import SCRATCH_VARIABLE
-from rankwork.inputs.toy import TEN, TEN_RELEVANT
+from rankwork.inputs.toy import SEVEN, TEN, TEN_RELEVANT
 from rankwork.plots import exploring
 from rankwork.plots.canvas import as_png, described, multiples
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 FORMATS = ("float32", "float16", "bfloat16")
 ARRIVALS = (0, 1, 2, 3, 4, 5, 6, 7)
+TIES = ("id_asc", "id_desc", *(f"arrival {number}" for number in ARRIVALS[1:]))
+CONSTANTS = (60, 0, 1, 10, 1000)
 _TITLE = 36  # characters in a line above a panel
 _TOGETHER = "\N{NO-BREAK SPACE}"
 _SESSION = "JPY_SESSION_NAME"  # a Jupyter server sets it for the kernels of its notebooks; papermill does not
@@ -64,6 +66,23 @@ def ranges(rows: Sequence[tuple[str, float]] = TEN, relevant: frozenset[str] = T
     still = [{"k": 4, "dtype": dtype} for dtype in FORMATS] + [{"k": 4, "dtype": "bfloat16", "arrival": 1}]
     caption = "shaded: the range over all orders; diamond: the contract; circle: ties as they arrived"
     return explore(lambda axes, **chosen: exploring.ranges(axes, rows, relevant, **chosen), choices, still, caption)
+
+
+def fusion(routes: Mapping[str, Sequence[tuple[str, float]]] = SEVEN) -> Any:
+    """Which documents a fusion selects, by k, its constant c, the depth it reads and the first route's tie rule."""
+    longest, first = max(map(len, routes.values())), next(iter(routes))
+    documents = {name for rows in routes.values() for name, _ in rows}
+    choices = {"k": range(1, len(documents) + 1), "c": CONSTANTS, "depth": range(longest, 0, -1), "ties": TIES}
+    still: list[dict[str, Any]] = [
+        {"k": 3},
+        {"k": 3, "ties": "id_desc"},
+        {"k": 3, "depth": longest // 2},
+        {"k": 3, "c": 0},
+    ]
+    caption = (
+        f"bar: ranks that ties in {first} leave open; filled: selected, by {first}'s tie rule; square: a fused tie"
+    )
+    return explore(lambda axes, **chosen: exploring.fusion(axes, routes, **chosen), choices, still, caption)
 
 
 def explore(draw: Draw, choices: Choices, still: Sequence[Mapping[str, Any]], caption: str = "") -> "Figure | Any":

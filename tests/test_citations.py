@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankwork.diagnosis.alce import alce_scores
+from rankwork.diagnosis.alce import alce_scores, both_precisions
 from rankwork.diagnosis.citations import CitationRules, CitationScores, citation_scores, citations_report
 from rankwork.errors import ContractError, InputError
 from rankwork.inputs.answers import answers
@@ -247,6 +247,13 @@ def test_alce_forgives_an_invented_source_in_precision() -> None:
     ours = citation_scores(CASES[place], TRACES[place])
     assert (found.precision.value, found.left_out) == (1, 1)
     assert ours.precision.value == pytest.approx(2 / 3)
+
+
+def test_both_precisions_are_those_of_the_two_reports() -> None:
+    for case, trace in zip(CASES, TRACES, strict=True):
+        found = both_precisions(case, trace)
+        assert found["of all given"] == citation_scores(case, trace).precision
+        assert found["ALCE"] == alce_scores(case, trace).precision
 
 
 def test_two_halves_are_a_whole_for_alce_alone() -> None:

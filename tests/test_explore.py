@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
@@ -9,16 +10,17 @@ from rankwork import explore
 from rankwork.contract.reference import rank
 from rankwork.errors import ContractError
 from rankwork.evidence.privacy import SCRATCH_VARIABLE
-from rankwork.inputs.toy import TEN
+from rankwork.inputs.toy import SEVEN, TEN
 from rankwork.plots import exploring
-from rankwork.plots.canvas import as_png, multiples
-from rankwork.plots.exploring import arrived
+from rankwork.plots.canvas import as_png, canvas, multiples
+from rankwork.plots.exploring import arrived, fusion, resolved
+from rankwork.retrieval.fusion import rrf
 
 ENGINES = ("torch.topk", "torch.sort")
 
 
 def every() -> list[Any]:
-    return [explore.selection(), explore.engines(ENGINES), explore.ranges()]
+    return [explore.selection(), explore.engines(ENGINES), explore.ranges(), explore.fusion()]
 
 
 @pytest.fixture
@@ -74,3 +76,34 @@ def test_a_narrower_format_makes_more_ties_and_the_arrival_moves_no_score() -> N
     assert distinct["float32"] > distinct["bfloat16"]
     assert sorted(arrived(TEN, 3)) == sorted(arrived(TEN, 0))
     assert rank(arrived(TEN, 3, "bfloat16"), 4) == rank(arrived(TEN, 5, "bfloat16"), 4)
+
+
+def drawn_ranks(**chosen: Any) -> tuple[dict[str, int], dict[str, tuple[float, float]], set[str]]:
+    """What `fusion` shows: each document's rank, the ends of its bar, and whose mark is a square."""
+    _, axes = canvas(height=3.0)
+    fusion(axes, SEVEN, **chosen)
+    names = [label.get_text() for label in axes.get_xticklabels()]
+    marks = [line for line in axes.lines if line.get_marker() in ("o", "s")]
+    bars = [line for line in axes.lines if line.get_linewidth() == 9]
+    ranks = {names[int(np.ravel(mark.get_xdata())[0])]: int(np.ravel(mark.get_ydata())[0]) for mark in marks}
+    ends = {names[int(np.ravel(bar.get_xdata())[0])]: tuple(np.ravel(bar.get_ydata()).tolist()) for bar in bars}
+    squares = {names[int(np.ravel(mark.get_xdata())[0])] for mark in marks if mark.get_marker() == "s"}
+    return ranks, ends, squares
+
+
+@pytest.mark.parametrize("depth", [6, 4, 3, 1])
+@pytest.mark.parametrize("c", [0, 60])
+def test_no_order_of_the_ties_leaves_the_bars_of_a_fusion(c: int, depth: int) -> None:
+    _, ends, _ = drawn_ranks(k=3, c=c, depth=depth, ties="id_asc")
+    for number in range(40):
+        order = {"bm25": resolved(SEVEN["bm25"], f"arrival {number}"), "dense": SEVEN["dense"]}
+        for place, name in enumerate(rrf(order, c=c, depth=depth).ids, 1):
+            assert ends[str(name)][0] < place < ends[str(name)][1]
+
+
+def test_a_fusion_shows_the_list_of_the_tie_rule_and_marks_a_tie_across_the_cut() -> None:
+    for ties, top in (("id_asc", "AGD"), ("id_desc", "GFA")):
+        ranks, _, squares = drawn_ranks(k=3, c=60, depth=6, ties=ties)
+        assert "".join(sorted(ranks, key=lambda name: ranks[name]))[:3] == top
+        assert not squares
+    assert drawn_ranks(k=3, c=60, depth=3, ties="id_asc")[2] == {"A", "B"}

@@ -187,8 +187,16 @@ def test_whole_runs_have_the_means_of_their_queries() -> None:
     assert found.per_query["q9"].contract == 0.0
     assert list(found.to_pandas()["query"]) == ["q1", "q3", "q2", "q9"]
     assert repr(found) == "FusedAudit(Recall@1, depth 2, 4 queries)"
+    assert {query: fused.ids for query, fused in found.lists.items()}["q3"] == alone["q3"].intervals.fused.ids
+    assert means.own_width == means.own_max - means.own_min
+    assert means.inherited_width == means.inherited_max - means.inherited_min
+    widths = {query: (ranges.inherited.high or 0) - (ranges.inherited.low or 0) for query, ranges in alone.items()}
+    assert max(widths.values()) > 0
+    assert found.widest == max(widths, key=widths.__getitem__)
     with pytest.raises(ContractError, match="no query has a relevant document"):
         _ = fused_audit(RUNS, Judgements.from_dicts({"q1": {"a": 0}})).means
+    with pytest.raises(ContractError, match="no query has a relevant document"):
+        _ = fused_audit(RUNS, Judgements.from_dicts({"q1": {"a": 0}})).widest
 
 
 def test_a_route_without_ties_changes_nothing() -> None:

@@ -3,6 +3,7 @@
 import json
 from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -184,6 +185,35 @@ def test_a_report_counts_the_answers_without_a_score() -> None:
     assert "completeness: " in str(report)
     with pytest.raises(ContractError, match="there is no 'quality'"):
         report.mean("quality")
+
+
+def test_scores_that_lie_apart_name_their_answers() -> None:
+    report = answers_report(CASES, TRACES, rules=BOUND)
+    assert report.apart("faithfulness", "correctness", by=0.4) == ("faithful-but-wrong", "right-without-support")
+    assert report.apart("correctness", "faithfulness", by=0.5) == ("right-without-support",)
+    assert report.apart("faithfulness", "relevance")[0] == "beside-the-question"
+    for names in (("quality", "relevance"), ("relevance", "quality")):
+        with pytest.raises(ContractError, match="there is no 'quality'"):
+            report.apart(*names)
+
+
+def test_means_by_group_are_the_means_of_each_group_alone() -> None:
+    report = answers_report(CASES, TRACES, rules=BOUND)
+    groups = {case.id: case.expected if case.id != "half-of-the-labels" else "half" for case in CASES}
+    table = report.means_by(groups)
+    assert table.index.tolist() == ["answer", "half", "refuse"]
+    assert table["answers"].sum() == len(CASES)
+    for name, row in table.iterrows():
+        kept = [(case, trace) for case, trace in zip(CASES, TRACES, strict=True) if groups[case.id] == name]
+        alone = answers_report([case for case, _ in kept], [trace for _, trace in kept], rules=BOUND)
+        means = [alone.mean(score).value for score in SCORES]
+        assert [None if np.isnan(row[score]) else row[score] for score in SCORES] == means
+    with pytest.raises(InputError, match=r"case 'good' has no group \(13 such cases\)"):
+        report.means_by({})
+
+
+def test_no_answers_have_no_groups() -> None:
+    assert list(answers_report(CASES, []).means_by({}).columns) == ["answers", *SCORES]
 
 
 def test_a_mean_has_an_interval_over_clusters_unless_labels_leave_it_open() -> None:

@@ -9,7 +9,7 @@ import pytest
 from rankwork.errors import ContractError, InputError
 from rankwork.inputs.documents import Collection, Document
 from rankwork.inputs.knowledge_base import injections, knowledge_base
-from rankwork.inputs.knowledge_base.answers import AnswerParts, System, answered, labelled_answers
+from rankwork.inputs.knowledge_base.answers import AnswerParts, System, answer_traces, answered, labelled_answers
 from rankwork.inputs.knowledge_base.behaviours import BEHAVIOURS, NEAREST
 from rankwork.inputs.knowledge_base.catalogue import catalogue
 from rankwork.trace import Case, Item, Prompt, Stage, Trace
@@ -75,6 +75,7 @@ def test_each_behaviour_is_looked_at() -> None:
 
 def test_every_case_has_an_answer_of_each_system() -> None:
     assert [list(labelled_answers(system)) for system in SYSTEMS] == [list(BY_ID)] * 2
+    assert [[trace.case for trace in answer_traces(system)] for system in SYSTEMS] == [list(BY_ID)] * 2
 
 
 def test_a_refusal_claims_nothing_and_nothing_else_is_a_refusal() -> None:

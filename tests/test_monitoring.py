@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankwork.decision.drift import drift
+from rankwork.decision.drift import by_version, drift
 from rankwork.decision.hard_events import hard_events
 from rankwork.decision.monitoring import monitor
-from rankwork.decision.proxies import approval, judged_right, proxies
+from rankwork.decision.proxies import approval, divergence, judged_right, proxies
 from rankwork.decision.quantities import EVENTS
 from rankwork.decision.spending import spending, summed, total_cost
 from rankwork.errors import ContractError, InputError
@@ -268,3 +268,35 @@ def test_windows_without_a_common_stage_are_refused() -> None:
     one, other = monitor([Trace(case="a", stages=(stage(route="a"),))]), monitor([Trace(case="b")])
     with pytest.raises(ContractError, match="no stage in common"):
         drift(one, other)
+
+
+def test_traces_are_parted_by_the_version_of_a_component() -> None:
+    traces = [Trace(case=str(number), snapshot={"index": version}) for number, version in enumerate("78878")]
+    found = by_version(traces, "index")
+    assert {version: [trace.case for trace in part] for version, part in found.items()} == {
+        "7": ["0", "3"], "8": ["1", "2", "4"],
+    }  # fmt: skip
+    with pytest.raises(InputError, match="case '9' does not say which version of index answered"):
+        by_version([*traces, Trace(case="9")], "index")
+
+
+def test_a_proxy_and_what_it_stands_for_are_told_apart() -> None:
+    def window(right: int, up: int) -> list[Trace]:
+        return [
+            Trace(
+                case=str(number),
+                claims=(Claim(id="1", correct=number < right),),
+                events=Events(signals=(Signal(kind="thumbs_up" if number < up else "thumbs_down"),)),
+            )
+            for number in range(50)
+        ]
+
+    first, second = window(40, 20), window(30, 45)
+    found = divergence(first, second)
+    assert found.right == (judged_right(first), judged_right(second))
+    assert found.liked == (approval(first), approval(second))
+    assert found.less_right.value == pytest.approx(-0.2)
+    assert found.less_liked.value == pytest.approx(0.5)
+    assert found.to_pandas()["difference"].str.split(" [", regex=False).str[0].tolist() == ["-20.00%", "+50.00%"]
+    nobody = divergence(first, [Trace(case="silent")])
+    assert nobody.to_pandas()["difference"].tolist() == ["unknown: a share is unknown"] * 2

@@ -2,6 +2,8 @@
 
 import json
 import re
+import statistics
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,9 @@ ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 NAMES = [path.stem for path in NOTEBOOKS]
 _LONGEST = 20
-_MOST_CELLS = 34
+_MOST_CELLS = 30
+_TYPICAL = 4  # lines of the median code cell, at most
+_PROSE_TO_CODE = (0.8, 1.4)  # cells of each kind
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -80,6 +84,45 @@ def test_a_committed_notebook_is_clean_and_thin(path: Path) -> None:
     assert [source for source in sources(path, "code") if re.search(r"^(def|class) ", source, re.MULTILINE)] == []
     assert sources(path, "markdown")[0].startswith("# ")
     assert load(path)["metadata"]["kernelspec"]["name"] == "python3"
+
+
+def lines(source: str) -> int:
+    """The lines of a code cell that say something."""
+    return sum(bool(line.strip()) for line in source.splitlines())
+
+
+def form(path: Path) -> dict[str, float]:
+    """The figures of a notebook as a lesson: its cells, the lines of its median code cell, its prose by its code."""
+    code, prose = sources(path, "code"), sources(path, "markdown")
+    return {
+        "cells": len(code) + len(prose),
+        "median lines of code": statistics.median(map(lines, code)),
+        "prose to code": round(len(prose) / len(code), 2),
+    }
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
+def test_a_notebook_is_a_lesson(path: Path, record_property: Callable[[str, object], None]) -> None:
+    """Its figures are printed (`pytest -rP -k lesson`) and kept in a report of the tests."""
+    found = form(path)
+    print(f"{path.stem}: " + ", ".join(f"{name} {value:g}" for name, value in found.items()))
+    record_property(path.stem, found)
+    assert found["cells"] <= _MOST_CELLS
+    assert found["median lines of code"] <= _TYPICAL
+    assert _PROSE_TO_CODE[0] <= found["prose to code"] <= _PROSE_TO_CODE[1]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
+def test_a_notebook_says_what_it_is_for_and_how_long_it_takes(path: Path) -> None:
+    prose = sources(path, "markdown")
+    assert prose[0].partition("\n")[0].endswith("?"), "its title is its question"
+    assert "**After it you can** " in prose[0]
+    assert re.search(r"^\*\*Time:\*\* about \d+ minutes\.", prose[0], re.MULTILINE)
+    assert any("**Predict first.**" in text for text in prose)
+    asked = [text for text in prose if text.startswith("## Exercises") or "\n## Exercises" in text]
+    assert len(asked) == 1
+    assert f"](solutions/{path.stem}.ipynb)" in asked[0]
+    assert "exercises.hint(" in asked[0]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)

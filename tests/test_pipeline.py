@@ -413,3 +413,15 @@ def test_traces_are_the_same_for_any_number_of_threads_and_hash_seed() -> None:
         done = subprocess.run([sys.executable, "-c", REAL], env=own, capture_output=True, text=True, check=True)
         found.add(done.stdout)
     assert len(found) == 1
+
+
+def test_a_changed_pipeline_keeps_its_routes_and_gives_what_a_new_one_would() -> None:
+    first = Pipeline(pets(), Settings(routes=("bm25",), reranker=None))
+    changed = first.changed(fused=1, run="one")
+    assert changed.routes == first.routes
+    fresh = Pipeline(pets(), Settings(routes=("bm25",), reranker=None, fused=1, run="one"), routes=first.routes)
+    asked = case("cat dog", PETS[0].id)
+    found = [digest_of([pipeline.trace(asked)]) for pipeline in (first, changed, fresh)]
+    assert found[0] != found[1] == found[2]
+    with pytest.raises(ContractError, match="dtype is what routes and reranker were made by"):
+        first.changed(fused=1, dtype="float16")

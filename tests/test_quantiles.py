@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankwork.decision.chances import chances
+from rankwork.decision.chances import chances, looked, with_few_values
 from rankwork.decision.quantiles import (
+    bounded_from,
     budget,
     exact,
     limits,
@@ -197,3 +198,44 @@ def test_chances_at_the_limit_are_exact(n: int, level: float) -> None:
 def test_chances_need_the_values_that_tell_the_quantile() -> None:
     with pytest.raises(ContractError, match="it takes 100 values to tell this quantile, got 99"):
         chances(99, 0.99)
+
+
+@pytest.mark.parametrize(("level", "confidence"), [(0.5, 0.95), (0.9, 0.8), (0.95, 0.95), (0.99, 0.9)])
+def test_the_upper_limit_begins_where_it_is_said_to(level: float, confidence: float) -> None:
+    first = bounded_from(level, confidence)
+    assert limits(first, level, confidence)[1] is not None
+    assert quantile(range(first), level, confidence=confidence).high is not None
+    assert quantile(range(first - 1), level, confidence=confidence).high is None
+
+
+@pytest.mark.parametrize(("n", "level"), [(100, 0.99), (299, 0.99), (473, 0.99), (60, 0.95)])
+def test_the_number_that_is_allowed_is_the_last_with_which_a_budget_is_kept(n: int, level: float) -> None:
+    allowed = chances(n, level).allowed
+    verdicts = [budget([1.0] * (n - above) + [9.0] * above, level, 5.0).verdict for above in range(4)]
+    assert [verdict == "within" for verdict in verdicts] == [
+        allowed is not None and above <= allowed for above in range(4)
+    ]
+
+
+@pytest.mark.parametrize(("level", "confidence"), [(0.99, 0.95), (0.95, 0.99), (0.95, 0.8), (0.5, 0.8)])
+def test_few_values_are_the_fewest(level: float, confidence: float) -> None:
+    found = with_few_values(level, most=3, confidence=confidence)
+    assert found[0].n == minimum(level)
+    for each in found[1:]:
+        assert each.allowed is not None
+        before = chances(each.n - 1, level, confidence=confidence).allowed
+        assert before == (each.allowed - 1 if each.allowed else None)
+
+
+@pytest.mark.parametrize(("n", "level"), [(100, 0.99), (120, 0.95), (40, 0.5)])
+def test_drawn_windows_agree_with_the_exact_chance(n: int, level: float) -> None:
+    found = looked(n, level, looks=2000, seed=3, confidence=0.9999)
+    assert found.of == 2000
+    assert (found.low or 0.0) <= chances(n, level).observed <= (found.high or 1.0)
+
+
+def test_windows_that_tell_nothing_are_not_drawn() -> None:
+    with pytest.raises(ContractError, match="looks must be at least 1, got 0"):
+        looked(100, 0.99, looks=0, seed=1)
+    with pytest.raises(ContractError, match="it takes 100 values to tell this quantile, got 99"):
+        looked(99, 0.99, looks=10, seed=1)

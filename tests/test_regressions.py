@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rankwork.decision.near_duplicates import likeness, near_duplicate, numbers, wording
 from rankwork.decision.pseudonyms import Privacy
-from rankwork.decision.regression_checks import check, check_all
+from rankwork.decision.regression_checks import check, check_all, lost_after
 from rankwork.decision.regressions import Review, add, case_of, ledger, refusal, reviews
 from rankwork.decision.replay import Package, pack
 from rankwork.errors import ContractError, InputError
@@ -297,3 +297,15 @@ def test_whatever_is_packed_it_becomes_a_case_that_fails_on_it_or_nothing_is_wri
     assert read_cases(tmp_path / "c.jsonl") == (added,)
     again = trace.model_copy(update={"case": added.id, "query": added.query, "identity": added.identity})
     assert check(added, again).verdict == "fail"
+
+
+def test_failures_that_a_stage_still_held_are_found_and_held_out_ones_are_passed_over() -> None:
+    one = case()
+    found = list(lost_after([one], [lost()], "rerank"))
+    assert found == []
+    assert list(lost_after([one], [lost()], "retrieve")) == [(one, lost())]
+    assert list(lost_after([case(split="holdout")], [lost()], "retrieve")) == []
+    assert list(lost_after([one], [lost(prompt=Prompt(ids=("gold",)))], "retrieve")) == []
+    assert list(lost_after([one], [lost().model_copy(update={"case": "another"})], "retrieve")) == []
+    two = (*NEEDED, Requirement(any_of=(Evidence(id="more"),)))
+    assert list(lost_after([case(requires=two)], [lost()], "retrieve")) == []

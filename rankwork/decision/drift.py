@@ -5,13 +5,15 @@ errs with a probability of at most (1 - confidence) / (number of figures), after
 another version ran, a difference has a name before it has a cause.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rankwork.decision.monitoring import Monitored
 from rankwork.decision.quantiles import quantile_difference
 from rankwork.decision.shares import CONFIDENCE, share_difference
-from rankwork.errors import ContractError
+from rankwork.errors import ContractError, InputError
+from rankwork.trace import Trace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,6 +68,23 @@ class Drift:
         import pandas as pd
 
         return pd.DataFrame([vars(moved) for moved in self.figures]).set_index("figure")
+
+
+def by_version(traces: Iterable[Trace], component: str) -> dict[str, list[Trace]]:
+    """The traces of each version of a component, the versions in the order in which they are met.
+
+    InputError for a trace that does not name its version.
+
+    >>> made = [Trace(case=str(number), snapshot={"index": version}) for number, version in enumerate("778")]
+    >>> {version: len(found) for version, found in by_version(made, "index").items()}
+    {'7': 2, '8': 1}
+    """
+    found: dict[str, list[Trace]] = {}
+    for trace in traces:
+        if component not in trace.snapshot:
+            raise InputError(f"case {trace.case!r} does not say which version of {component} answered")
+        found.setdefault(trace.snapshot[component], []).append(trace)
+    return found
 
 
 def drift(

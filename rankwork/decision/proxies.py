@@ -6,10 +6,13 @@ more. A proxy can tell that something changed. Whether answers are right, only j
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
-from rankwork.decision.shares import CONFIDENCE, Share, share
+from rankwork.decision.shares import CONFIDENCE, Share, ShareDifference, share, share_difference
 from rankwork.trace import Signal, Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 KINDS: tuple[str, ...] = get_args(Signal.model_fields["kind"].annotation)
 
@@ -74,3 +77,55 @@ def judged_right(traces: Iterable[Trace], *, confidence: float = CONFIDENCE) -> 
         known = bool(labels) and (None not in labels or False in labels)
         right, judged, unknown = right + (known and all(labels)), judged + known, unknown + (not known)
     return share(right, judged, unknown=unknown, confidence=confidence)
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """Two windows of traces: their shares of right answers, and of thumbs up among votes, which is a proxy."""
+
+    right: tuple[Share, Share]
+    liked: tuple[Share, Share]
+    confidence: float
+
+    @property
+    def less_right(self) -> ShareDifference:
+        """Second window minus first, of right answers."""
+        return share_difference(*self.right, confidence=self.confidence)
+
+    @property
+    def less_liked(self) -> ShareDifference:
+        """Second window minus first, of thumbs up."""
+        return share_difference(*self.liked, confidence=self.confidence)
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """One row a figure: both windows and the difference, in words."""
+        import pandas as pd
+
+        rows = {"right answers": (*self.right, self.less_right), "proxy, thumbs up": (*self.liked, self.less_liked)}
+        told = {name: [str(first), str(second), _told(found)] for name, (first, second, found) in rows.items()}
+        return pd.DataFrame.from_dict(told, orient="index", columns=["first", "second", "difference"])
+
+
+def _told(found: ShareDifference) -> str:
+    if found.value is None:
+        return f"unknown: {found.reason}"
+    return f"{found.value:+.2%} [{found.low:+.2%}, {found.high:+.2%}]"
+
+
+def divergence(first: Iterable[Trace], second: Iterable[Trace], *, confidence: float = CONFIDENCE) -> Divergence:
+    """What judged answers and the votes of users say of two windows: a proxy can move against what it stands for.
+
+    >>> from rankwork.trace import Claim, Events
+    >>> def window(right, up, of=100):
+    ...     votes = ["thumbs_up"] * up + ["thumbs_down"] * (of - up)
+    ...     events = [Events(signals=(Signal(kind=vote),)) for vote in votes]
+    ...     claims = [(Claim(id="1", correct=number < right),) for number in range(of)]
+    ...     return [Trace(case=str(n), events=events[n], claims=claims[n]) for n in range(of)]
+    >>> found = divergence(window(right=90, up=80), window(right=70, up=95))
+    >>> round(found.less_right.value, 2), round(found.less_liked.value, 2)
+    (-0.2, 0.15)
+    """
+    windows = [list(each) for each in (first, second)]
+    right = [judged_right(each, confidence=confidence) for each in windows]
+    liked = [approval(each, confidence=confidence) for each in windows]
+    return Divergence((right[0], right[1]), (liked[0], liked[1]), confidence)

@@ -176,6 +176,16 @@ def limits(n: int, level: float, confidence: float = CONFIDENCE) -> tuple[int | 
     return low or None, high if high <= n else None
 
 
+def bounded_from(level: float, confidence: float = CONFIDENCE) -> int:
+    """The fewest values of which a quantile at `level` is told with an upper limit.
+
+    >>> bounded_from(0.99), limits(367, 0.99)[1], limits(368, 0.99)[1]
+    (368, None, 368)
+    """
+    checked_confidence(confidence)
+    return max(minimum(level), minimum_values(level, level=(1 + confidence) / 2))
+
+
 @dataclass(frozen=True)
 class Budget:
     """Whether the quantile at `level` keeps to `limit`: what was counted, and how many values it takes.

@@ -10,6 +10,7 @@ from typing import Literal
 
 from rankwork.decision.hard_events import hard_events
 from rankwork.decision.paths import path, shown, told
+from rankwork.diagnosis.looks import GUARDED
 from rankwork.errors import InputError
 from rankwork.trace import CUTS, Case, Requirement, Trace
 
@@ -68,6 +69,28 @@ def check_all(cases: Iterable[Case], traces: Iterable[Trace]) -> tuple[Outcome, 
         if trace.case in wanted:
             by_case[trace.case] = trace
     return tuple(check(case, by_case.get(case.id)) for case in asked)
+
+
+def lost_after(cases: Iterable[Case], traces: Iterable[Trace], stage: str) -> Iterator[tuple[Case, Trace]]:
+    """Failed cases with one piece of gold evidence that a stage, such as `fuse`, kept and no later one showed.
+
+    Each with its trace, to be packed for a review. Cases that are held out are passed over: they do not become tests.
+
+    >>> from rankwork.trace import Evidence, Item, Prompt, Stage
+    >>> case = Case(id="q", query="why?", requires=(Requirement(any_of=(Evidence(id="a"),)),))
+    >>> fuse = Stage(kind="fuse", returned=1, items=(Item(id="a", rank=1),))
+    >>> cut = Trace(case="q", stages=(fuse,), prompt=Prompt(ids=("b",)))
+    >>> [found.id for found, _ in lost_after([case], [cut], "fuse")]
+    ['q']
+    """
+    asked = {case.id: case for case in cases if case.split not in GUARDED and len(case.gold) == 1}
+    for trace in traces:
+        case = asked.get(trace.case)
+        if case is None or check(case, trace).verdict != "fail":
+            continue
+        kept = {item.id for ran in trace.stages if ran.name == stage for item in ran.kept}
+        if set(case.gold) <= kept and not any(shown(name, trace) for name in case.gold):
+            yield case, trace
 
 
 def _unfit(case: Case, trace: Trace) -> Iterator[str]:

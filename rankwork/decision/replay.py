@@ -107,8 +107,10 @@ def _plain(body: _Body) -> dict[str, Any]:
     return plain | {"privacy": asdict(body.privacy)}
 
 
-def save(package: Package, path: Path, *, tokens: Tokens | None = None) -> None:
+def save(package: Package, path: Path, *, tokens: Tokens | None = None) -> Path:
     """Write a package in one step; with the key that it was made with, also sealed. Equal packages give equal bytes.
+
+    Returns the path.
 
     InputError where the file cannot be written, and for another key.
     """
@@ -127,6 +129,7 @@ def save(package: Package, path: Path, *, tokens: Tokens | None = None) -> None:
     finally:
         with suppress(OSError):
             partial.unlink()
+    return path
 
 
 def load(path: Path, *, tokens: Tokens | None = None) -> Package:

@@ -74,6 +74,22 @@ def alce_scores(
     )
 
 
+def both_precisions(case: Case, trace: Trace, *, rules: CitationRules = DEFAULT) -> dict[str, BoundedShare]:
+    """Citation precision over all citations given, and ALCE's, of one answer: a number needs the name of its rule.
+
+    Errors as `citation_scores`.
+
+    >>> from rankwork.trace import Citation, Claim
+    >>> cited = (Citation(id="a", claim="1", supports="full"), Citation(id="invented", claim="2", supports="full"))
+    >>> trace = Trace(case="q", claims=(Claim(id="1"), Claim(id="2")), citations=cited)
+    >>> found = both_precisions(Case(id="q", query="?"), trace, rules=CitationRules(known={"a"}))
+    >>> {name: share.value for name, share in found.items()}
+    {'of all given': 0.5, 'ALCE': 1.0}
+    """
+    ours, theirs = citation_scores(case, trace, rules=rules), alce_scores(case, trace, rules=rules)
+    return {"of all given": ours.precision, "ALCE": theirs.precision}
+
+
 def _together(case: str, claim: str, cited: Sequence[CheckedCitation], told: bool | None) -> bool | None:
     """Whether the citations of a claim support it together."""
     alone = [each.citation.supports for each in cited]

@@ -67,6 +67,17 @@ class Calibration:
             raise ContractError(f"the slices are {', '.join(found)}; there is no {name!r}")
         return found[name]
 
+    @property
+    def agreement(self) -> Agreement:
+        """The agreement over all items."""
+        return self.slice(ALL).agreement
+
+    @property
+    def weakest(self) -> SliceCalibration:
+        """The slice with the least share of equal verdicts, the first of several; all items where no slice is named."""
+        named = [each for each in self.slices if each.slice != ALL]
+        return min(named or self.slices, key=lambda each: each.agreement.agreed.among_known or 0.0)
+
     def kappa(self, name: str) -> Coefficient:
         """The kappa of a slice, with the weights of this calibration."""
         return kappa_of(self.slice(name).agreement, self.weights)

@@ -4,7 +4,7 @@ Everything is computed from labels that a person or a judge gave; no model is ca
 the context that the model was shown. It says nothing of the world: copying a wrong source is faithful, and wrong.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Unlabelled = Literal["refuse", "bound"]
 SCORES = ("faithfulness", "contradicted", "not_enough_information", "correctness", "relevance", "completeness")
+QUESTIONS = ("faithfulness", "correctness", "relevance", "completeness")
+"""The scores that each answer a question of their own; the other two say how claims that are not supported divide."""
 
 
 @dataclass(frozen=True)
@@ -191,9 +193,8 @@ class AnswersReport:
 
     def mean(self, name: str) -> MeanShare:
         """The mean of a score over the answers that have it. ContractError for an unknown name."""
-        if name not in SCORES:
-            raise ContractError(f"the scores are {', '.join(SCORES)}; there is no {name!r}")
-        return MeanShare.of([getattr(each, name) for each in self.scores])
+        _check_name(name)
+        return _mean_of(self.scores, name)
 
     def interval(self, name: str, *, level: float = 0.95, seed: int = 0) -> Interval | None:
         """What another draw of questions could have given for the mean of a score: clusters of cases are drawn.
@@ -206,6 +207,36 @@ class AnswersReport:
         defined = [each for each in self.scores if getattr(each, name).total]
         values = [getattr(each, name).value for each in defined]
         return bootstrap_mean(values, clusters=[each.cluster for each in defined], level=level, seed=seed)
+
+    def apart(self, first: str, second: str, *, by: float = 0.3) -> tuple[str, ...]:
+        """The cases in which two scores are known and more than `by` apart. ContractError for an unknown name.
+
+        >>> case, claim = Case(id="q", query="?"), Claim(id="1", label="supported", correct=False)
+        >>> report = answers_report([case], [Trace(case="q", claims=(claim,))])
+        >>> report.apart("faithfulness", "correctness"), report.apart("faithfulness", "relevance")
+        (('q',), ())
+        """
+        for name in (first, second):
+            _check_name(name)
+        pairs = ((each.case, getattr(each, first).value, getattr(each, second).value) for each in self.scores)
+        return tuple(case for case, a, b in pairs if a is not None and b is not None and abs(a - b) > by)
+
+    def means_by(self, groups: Mapping[str, str]) -> "pd.DataFrame":
+        """One row a group of cases, by name: how many answers it has, and the mean of each score where it is known.
+
+        `groups` gives each case's group, such as its slice. A mean is over the answers that have the score; it is
+        missing where none has, and where labels leave one open. InputError for a case without a group.
+        """
+        import pandas as pd
+
+        without = [each.case for each in self.scores if each.case not in groups]
+        if without:
+            raise InputError(f"case {without[0]!r} has no group ({len(without)} such cases)")
+        names = sorted({groups[each.case] for each in self.scores})
+        parts = {name: [each for each in self.scores if groups[each.case] == name] for name in names}
+        rows = [{"answers": len(part), **{n: _mean_of(part, n).value for n in SCORES}} for part in parts.values()]
+        table = pd.DataFrame(rows, index=pd.Index(names, name="group"), columns=["answers", *SCORES])
+        return table.astype(dict.fromkeys(SCORES, "float64"))
 
     def to_pandas(self) -> "pd.DataFrame":
         """One row an answer: each score's value, None where it is not known; bounds and coverage of faithfulness."""
@@ -231,6 +262,15 @@ class AnswersReport:
 
     def __str__(self) -> str:
         return "\n".join(f"{name.replace('_', ' ')}: {self.mean(name)}" for name in SCORES)
+
+
+def _check_name(name: str) -> None:
+    if name not in SCORES:
+        raise ContractError(f"the scores are {', '.join(SCORES)}; there is no {name!r}")
+
+
+def _mean_of(scores: Sequence[AnswerScores], name: str) -> MeanShare:
+    return MeanShare.of([getattr(each, name) for each in scores])
 
 
 def answers_report(cases: Iterable[Case], traces: Iterable[Trace], *, rules: Rules = DEFAULT) -> AnswersReport:

@@ -36,6 +36,11 @@ class Losses:
                 if step == lost_at:
                     self.lost[name, step, found.cause] += 1
 
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The steps that some piece entered, in the order in which they run."""
+        return tuple(step for step in STEPS if self.entered[ALL, step])
+
     def survived(self, step: str, *, among: str = ALL) -> int:
         """How many pieces were handed on by a step."""
         gone = sum(count for (name, at, _), count in self.lost.items() if (name, at) == (among, step))

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankwork.diagnosis.generation import paired_answers
 from rankwork.diagnosis.rates import Rate
 from rankwork.trace import Case, Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,18 @@ class Refusals:
     def table(self) -> tuple[tuple[int, int], tuple[int, int]]:
         """Rows: answer expected, refusal expected; columns: answered, refused."""
         return (self.answered, len(self.false_refusals)), (len(self.false_answers), self.refused)
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """The two-by-two as a table.
+
+        >>> found = Refusals(answered=7, false_refusals=("a",), false_answers=(), refused=2)
+        >>> found.to_pandas().loc["should be answered"].tolist()
+        [7, 1]
+        """
+        import pandas as pd
+
+        rows, columns = ["should be answered", "should be refused"], ["answered", "refused"]
+        return pd.DataFrame(self.table, index=rows, columns=columns)
 
     def to_json(self) -> dict[str, Any]:
         """What JSON holds of it."""

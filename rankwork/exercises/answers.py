@@ -42,7 +42,38 @@ def _perfect_by_alce_alone(answer: tuple[Iterable[tuple[str, str, Any]], Iterabl
 
 
 EXERCISES: Mapping[str, Exercise] = {
-    "08.1": Exercise("a pair, such as (0.25, 0.5)", _ends_with_one_verdict_failed, hints=()),
-    "08.2": Exercise("two lists of ten, each 0 or 1", _agreeing_by_chance, hints=()),
-    "08.3": Exercise("(citations, IDs), such as ([('a', '1', 'full')], ['a'])", _perfect_by_alce_alone, hints=()),
+    "08.1": Exercise(
+        "a pair, such as (0.25, 0.5)",
+        _ends_with_one_verdict_failed,
+        hints=(
+            "What is divided by? A claim without a label stays a claim.",
+            "Take the missing label once as not supported, and once as supported.",
+        ),
+    ),
+    "08.2": Exercise(
+        "two lists of ten, each 0 or 1",
+        _agreeing_by_chance,
+        hints=(
+            (
+                "Kappa takes away the agreement that chance gives. How much does chance give if one judge"
+                " says the same ten times?"
+            ),
+            (
+                "If the other judge says the same ten times as well, kappa is undefined. So something has"
+                " to differ; how much may it?"
+            ),
+        ),
+    ),
+    "08.3": Exercise(
+        "(citations, IDs), such as ([('a', '1', 'full')], ['a'])",
+        _perfect_by_alce_alone,
+        hints=(
+            "Which citations does ALCE's program leave out of the denominator?",
+            (
+                "Let one claim have a citation that supports it. The other claim's citation has to count "
+                "in the one share and not in the other."
+            ),
+            "Which of the two cited IDs should be missing from the IDs that exist?",
+        ),
+    ),
 }

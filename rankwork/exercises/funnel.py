@@ -30,7 +30,49 @@ def _could_have_kept_the_gold(answer: Any) -> bool:
 
 
 EXERCISES: Mapping[str, Exercise] = {
-    "07.1": Exercise("a number of traces", _traces_for_one_in_two_hundred, hints=()),
-    "07.2": Exercise("(case, trace)", _lost_in_fusion_without_reasons, hints=()),
-    "07.3": Exercise("a Stage of rankwork.trace", _could_have_kept_the_gold, hints=()),
+    "07.1": Exercise(
+        "a number of traces",
+        _traces_for_one_in_two_hundred,
+        hints=(
+            "The bound is the largest share at which seeing no event in n traces still has a chance of 5 %.",
+            (
+                "If the share is p, what is the chance that none of n traces leaks? Set it to .05, and p "
+                "to one in two hundred."
+            ),
+            "Solve for n with two logarithms, and round up.",
+        ),
+    ),
+    "07.2": Exercise(
+        "(case, trace)",
+        _lost_in_fusion_without_reasons,
+        hints=(
+            (
+                "The first row of the matrix that holds is the diagnosis, and `in_one_route_only` comes "
+                "before `lost_in_fusion`. So every route that ran has to return the gold."
+            ),
+            (
+                "A trace may have one `retrieve` stage only. The `fuse` stage then keeps fewer items than"
+                " the route returned."
+            ),
+            (
+                "Write the gold into the `fuse` stage with `kept=False` and a score below the one that "
+                "was kept, and no `drop_reason`."
+            ),
+        ),
+    ),
+    "07.3": Exercise(
+        "a Stage of rankwork.trace",
+        _could_have_kept_the_gold,
+        hints=(
+            (
+                "An item with `kept=False` stands in a stage with its score, so it can take part in the "
+                "stage's own ties."
+            ),
+            "Which score must g have, so that another order of equal scores keeps it?",
+            (
+                "The range is known only if nothing else may tie with the cut: let the last item of the "
+                "stage lie below it."
+            ),
+        ),
+    ),
 }

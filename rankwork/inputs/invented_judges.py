@@ -79,6 +79,11 @@ class InventedJudge:
         """Its grades of answers, each within the question's cluster."""
         return [self._grade(answer, seed, repetition) for answer in answers]
 
+    def repeated(self, answers: Iterable[InventedAnswer], *, seed: int, times: int) -> list[Verdict]:
+        """Its grades of answers, asked `times` times: repetitions 1, 2, ..."""
+        known = list(answers)
+        return [verdict for n in range(1, times + 1) for verdict in self.grades(known, seed=seed, repetition=n)]
+
     def verdicts(self, keys: Iterable[PairKey], answers: Iterable[InventedAnswer], *, seed: int) -> list[PairVerdict]:
         """Its verdicts on prepared pairs of these answers."""
         known = {(answer.candidate.question, answer.candidate.system): answer for answer in answers}

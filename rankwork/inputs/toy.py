@@ -12,7 +12,7 @@ from rankwork.rankings import Judgements, Rankings
 
 __all__ = [
     "CONVENTIONS", "CONVENTIONS_GRADES", "EVIDENCE_GRADES", "EVIDENCE_LISTS", "EVIDENCE_NEEDED", "FOUR",
-    "FOUR_RELEVANT", "JAVA", "JAVA_GRADES", "SIX", "SIX_GRADES", "SIX_RELEVANT", "SUPPORT", "SUPPORT_GRADES",
+    "FOUR_RELEVANT", "JAVA", "JAVA_GRADES", "SEVEN", "SIX", "SIX_GRADES", "SIX_RELEVANT", "SUPPORT", "SUPPORT_GRADES",
     "SUPPORT_SLICES", "SUPPORT_TRAFFIC", "TEN", "TEN_RELEVANT", "four", "six",
 ]  # fmt: skip
 
@@ -25,6 +25,13 @@ TEN: Rows = (
 )  # fmt: skip
 TEN_RELEVANT = frozenset({"A", "D", "E", "H"})
 """Ten documents whose scores lie so close that a narrower number format makes more of them equal."""
+
+SEVEN: dict[str, Rows] = {
+    "bm25": (("C", 9.0), ("A", 7.0), ("E", 7.0), ("F", 7.0), ("D", 5.0), ("G", 5.0)),
+    "dense": (("G", 0.94), ("B", 0.91), ("D", 0.88), ("A", 0.83), ("F", 0.8), ("E", 0.72)),
+}
+"""Two routes over seven documents, to be fused. BM25 has two ties, and the fused list by ID has none: A, G and D are
+its top three. With BM25's ties the other way round they are G, F and A."""
 
 SIX_GRADES = {"A": 1, "B": 2, "C": 0, "D": 3}
 """Grades for the six documents: those of `SIX_RELEVANT` are positive, C was judged and found not relevant."""

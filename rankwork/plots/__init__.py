@@ -18,6 +18,6 @@ from rankwork.plots.systems import differences, leaderboard, origins
 __all__ = [
     "blocks", "boundary", "calibrations", "cells", "certificate", "changes", "changes_by_depth", "confusion",
     "differences", "distribution", "engine_times", "engines", "evaluator_costs", "front", "fused_scores", "latencies",
-    "leaderboard", "losses", "orders", "origins", "queries", "ranges", "rank_flow", "ratios", "recall_over_k",
-    "sweep", "verdicts", "widths", "winners",
+    "leaderboard", "losses", "orders", "origins", "queries", "ranges", "rank_flow", "ratios", "recall_over_k", "sweep",
+    "verdicts", "widths", "winners",
 ]  # fmt: skip

@@ -1,7 +1,7 @@
 """Drawings that sliders change: one pair of axes, the rows as they arrive, and what is selected of them."""
 
 import random
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,6 +11,8 @@ from rankwork.contract.ties import boundary, recall_range
 from rankwork.engines import engine
 from rankwork.engines.settings import cast
 from rankwork.plots.canvas import CONTRACT, EXPECTED, RANGE, TEXT
+from rankwork.retrieval.fusion import Fused, rrf
+from rankwork.retrieval.fusion_intervals import fused_intervals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,3 +94,47 @@ def ranges(axes: "Axes", rows: Sequence[Row], relevant: Collection[str], *, k: i
     axes.set_xticks(cuts)
     axes.set_xlabel(f"k; at k = {k} from {found[k - 1].min:.2f} to {found[k - 1].max:.2f}", fontsize=9)
     axes.set_ylabel("recall", fontsize=9)
+
+
+def resolved(rows: Sequence[Row], ties: str) -> list[str]:
+    """The documents by score descending; equal scores by ID (`id_asc`, `id_desc`) or as they came (`arrival 1`).
+
+    >>> resolved([("B", 7.0), ("A", 7.0), ("C", 9.0)], "id_desc")
+    ['C', 'B', 'A']
+    """
+    if ties in ("id_asc", "id_desc"):
+        coming = sorted(rows, reverse=ties == "id_desc")
+    else:
+        coming = arrived(rows, int(ties.removeprefix("arrival ")))
+    return [name for name, _ in sorted(coming, key=lambda row: row[1], reverse=True)]
+
+
+def fusion(axes: "Axes", routes: Mapping[str, Sequence[Row]], *, k: int, c: int, depth: int, ties: str) -> None:
+    """The fused rank of each document under a tie rule of the first route, and the ranks that its ties leave open."""
+    first = next(iter(routes))
+    fused = rrf({**routes, first: resolved(routes[first], ties)}, c=c, depth=depth)
+    bounds = fused_intervals(routes, k, c=c, depth=depth, cut=())
+    documents = sorted({name for rows in routes.values() for name, _ in rows})
+    for place, name in enumerate(documents):
+        if name in bounds.orders.ids:
+            limits = bounds.ranks(name)
+            ends = [limits.best - 0.25, (limits.worst or len(documents)) + 0.25]
+            axes.plot([place, place], ends, color=RANGE, linewidth=9, solid_capstyle="butt", zorder=1)
+        if name in fused.ids:
+            _fused_rank(axes, place, fused, name, k)
+    axes.axhline(k + 0.5, color=TEXT, linestyle="--", linewidth=1)
+    axes.set_xticks(range(len(documents)), documents)
+    axes.set_yticks(range(1, len(documents) + 1))
+    axes.set_ylim(len(documents) + 0.6, 0.4)
+    axes.set_ylabel("fused rank", fontsize=9)
+
+
+def _fused_rank(axes: "Axes", place: int, fused: Fused, name: str, k: int) -> None:
+    """Filled where it is selected; a square where its fused score goes on across the cut."""
+    rank = fused.ids.index(name) + 1
+    cut = fused.boundary(k)
+    across = cut.crosses and fused.totals[rank - 1] == fused.totals[min(k, len(fused)) - 1]
+    face = EXPECTED if rank <= k else "white"
+    axes.plot(
+        place, rank, "s" if across else "o", markersize=7, markeredgecolor=EXPECTED, markerfacecolor=face, zorder=3
+    )

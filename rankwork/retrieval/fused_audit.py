@@ -9,6 +9,7 @@ from rankwork.contract.reference import Id
 from rankwork.errors import ContractError
 from rankwork.rankings import Judgements, Rankings
 from rankwork.retrieval.fused_ranges import FusedRanges, ranges_of
+from rankwork.retrieval.fusion import Fused
 from rankwork.retrieval.fusion_intervals import CASES, checked_cut
 from rankwork.retrieval.open_orders import OpenOrders
 from rankwork.retrieval.rank_values import Rule, Weights
@@ -37,6 +38,16 @@ class MeanRanges:
     own_open: float
     inherited_open: float
 
+    @property
+    def own_width(self) -> float:
+        """How far the mean moves by the fused list's own ties."""
+        return self.own_max - self.own_min
+
+    @property
+    def inherited_width(self) -> float:
+        """How far the bounds of the mean lie apart by the routes' ties."""
+        return self.inherited_max - self.inherited_min
+
 
 @dataclass(frozen=True, repr=False)
 class FusedAudit:
@@ -52,9 +63,7 @@ class FusedAudit:
     @cached_property
     def means(self) -> MeanRanges:
         """The means. ContractError where no query has a relevant document."""
-        defined = [found for found in self.per_query.values() if found.reason is None]
-        if not defined:
-            raise ContractError("no query has a relevant document")
+        defined = list(self._defined.values())
 
         def mean(value: Callable[[FusedRanges], Any]) -> float:
             return float(sum(value(found) for found in defined) / len(defined))
@@ -71,6 +80,27 @@ class FusedAudit:
             own_open=mean(lambda found: found.intervals.fused.boundary(self.k).crosses),
             inherited_open=mean(lambda found: bool(found.intervals.open)),
         )
+
+    @property
+    def widest(self) -> str:
+        """The query with the widest inherited range, the first of those that are equally wide.
+
+        ContractError where no query has a relevant document.
+        """
+        widths = {query: found.inherited.high - found.inherited.low for query, found in self._defined.items()}
+        return max(widths, key=widths.__getitem__)
+
+    @property
+    def lists(self) -> dict[str, Fused]:
+        """The fused list of each query, by the contract."""
+        return {query: found.intervals.fused for query, found in self.per_query.items()}
+
+    @property
+    def _defined(self) -> dict[str, Any]:
+        defined = {query: found for query, found in self.per_query.items() if found.reason is None}
+        if not defined:
+            raise ContractError("no query has a relevant document")
+        return defined
 
     def to_pandas(self) -> "pd.DataFrame":
         """One row a query."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankwork.digest import digest
+from rankwork.errors import ContractError
 from rankwork.inputs.documents import Collection
 from rankwork.retrieval import building, stages
 from rankwork.retrieval.collection import drawn
@@ -50,6 +51,9 @@ def digest_of(traces: Iterable[Trace]) -> str:
     return digest([digest(_without_latency(trace.model_dump(mode="json"))) for trace in traces])
 
 
+_BUILT = ("routes", "model", "dimensions", "dtype", "k1", "b", "reranker", "training", "seed")
+
+
 class Pipeline:
     """A collection, indexed and ready to answer; `trace` answers one case.
 
@@ -77,11 +81,23 @@ class Pipeline:
         self.events = Events(
             index_build_s=None if routes else perf_counter() - began, index_bytes=building.nbytes(self.routes)
         )
+        self._count = count
         self._weights = building.weights(self.routes, settings)
         parents = {document.id: document for document in collection.parents} if settings.parents else {}
         self.assembler = Assembler(Limits(settings.budget, settings.quota, settings.near), parents, count)
         self.reranker = self._reranker() if reranker is None else reranker
         self.snapshot = building.snapshot(collection, settings, self.routes, self.reranker, count)
+
+    def changed(self, **settings: Any) -> "Pipeline":
+        """The same pipeline under other settings of fusion, window, context or limits: nothing is built or trained.
+
+        ContractError for a setting that the routes or the reranker were made by: that takes a new pipeline.
+        """
+        built = next((name for name in settings if name in _BUILT), None)
+        if built:
+            raise ContractError(f"{built} is what routes and reranker were made by: make a new pipeline")
+        chosen = Settings(**self.settings.model_dump() | settings)
+        return Pipeline(self.collection, chosen, routes=self.routes, reranker=self.reranker, count=self._count)
 
     def traces(self, cases: Iterable[Case]) -> Iterator[Trace]:
         """The trace of each case, one at a time."""

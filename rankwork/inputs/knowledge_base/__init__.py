@@ -10,12 +10,13 @@ The files are shipped, to be read and searched by people; a test holds them to t
 writes them again: `python -m rankwork.inputs.knowledge_base`.
 """
 
-from rankwork.inputs.knowledge_base.answers import AnswerParts, answered, labelled_answers
+from rankwork.inputs.knowledge_base.answers import AnswerParts, answer_traces, answered, labelled_answers
 from rankwork.inputs.knowledge_base.shipped import SEED, generated, injections, knowledge_base, save
 
 __all__ = [
     "SEED",
     "AnswerParts",
+    "answer_traces",
     "answered",
     "generated",
     "injections",

@@ -53,6 +53,15 @@ def labelled_answers(system: System) -> dict[str, AnswerParts]:
     return {case.id: _answer(case, system, None) for case in knowledge_base().cases}
 
 
+def answer_traces(system: System) -> list[Trace]:
+    """The answers of `labelled_answers` as traces that hold nothing else, one a case.
+
+    >>> answer_traces("baseline")[0].stages
+    ()
+    """
+    return [answer.merged(Trace(case=name)) for name, answer in labelled_answers(system).items()]
+
+
 def answered(traces: Iterable[Trace], chunks: Collection, system: System) -> list[Trace]:
     """Traces of the shipped cases with an answer to what their prompt held, its usage, and the injections in it.
 
