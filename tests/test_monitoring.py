@@ -163,7 +163,7 @@ def test_each_hard_event_that_a_policy_can_name_is_found(kind: str) -> None:
 
 
 def test_what_is_allowed_is_no_event() -> None:
-    own = Item(id="d", rank=1, acl="allowed", tenant="b")
+    own = Item(id="d", rank=1, acl="allowed", tenant="a")
     refused = ToolCall(tool="pay", permitted=False, executed=False)
     events = Events(cache_hits=(CacheHit(key="k", tenant="a"),), cache_lookups=1, tools=(refused,))
     stages = (Stage(kind="retrieve", returned=1, items=(own, Item(id="e", kept=False, acl="denied"))),)
@@ -171,6 +171,12 @@ def test_what_is_allowed_is_no_event() -> None:
     assert hard_events([trace]).events == ()
     assert [share.of for share in hard_events([trace]).shares.values()] == [1, 1, 1, 1]
     assert monitor([trace]).forbidden_attempts.count == 1
+
+
+def test_another_tenants_document_is_an_event_whatever_the_decision_says() -> None:
+    stages = (Stage(kind="retrieve", returned=1, items=(Item(id="d", rank=1, acl="allowed", tenant="b"),)),)
+    found = hard_events([Trace(case="q", identity=Identity(tenant="a"), stages=stages)]).events
+    assert [event.kind for event in found] == ["unauthorised"]
 
 
 def test_a_trace_that_cannot_tell_is_unknown_and_not_clean() -> None:
