@@ -14,7 +14,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-LIBRARIES = ("matplotlib", "numba", "numpy", "pandas", "pyarrow", "scikit-learn", "scipy", "torch")
+LIBRARIES = (
+    "bm25s", "krippendorff", "matplotlib", "numba", "numpy", "pandas", "pyarrow", "pydantic", "scikit-learn", "scipy",
+    "statsmodels", "torch",
+)  # fmt: skip
 """The libraries that can take part in a result; their versions belong to a recipe."""
 
 TOOLS = ("ipykernel", "jupyter-client", "jupyterlab", "math-core", "nbclient", "nbconvert", "nbformat", "papermill")
