@@ -305,3 +305,14 @@ def test_the_source_is_kept_byte_for_byte(complete_record: Path) -> None:
     source = complete_record.parents[1] / "notebooks" / "00_small.ipynb"
     assert (complete_record / "source.ipynb").read_bytes() == source.read_bytes()
     assert notebook()["cells"][0]["source"] in json.loads(source.read_text())["cells"][0]["source"]
+
+
+def test_temporary_files_of_a_notebook_go_with_its_execution(tmp_path: Path) -> None:
+    """Its kernel is ended at once and cannot tidy up; an open temporary folder is removed all the same."""
+    source = "import pathlib, tempfile\nfrom rankwork import record\nfolder = tempfile.TemporaryDirectory()\n"
+    source += "pathlib.Path(folder.name, 'x').write_text('x')\nrecord('where', folder.name, measured=True)"
+    finished, _ = run(workbook(tmp_path, source))
+    where = json.loads((finished.path / "results.json").read_text())["where"]["value"]
+    assert finished.status == "complete"
+    assert where
+    assert not Path(where).exists()

@@ -138,7 +138,8 @@ def _end(family: Mapping[int, Any]) -> None:
 def _variables(scratch: Path, runtime: str, job: Mapping[str, Any]) -> dict[str, str]:
     """The worker's environment: nobody else's kernels, a fixed hash seed and time zone, folders of its own.
 
-    The key of keyed digests is there only where it is needed.
+    The key of keyed digests is there only where it is needed. Temporary files go where the runner removes them: a
+    kernel that is ended at once cannot tidy up.
     """
     foreign = ("JUPYTER_PATH", "PYTHONSTARTUP", "MPLBACKEND", tokens.MODE, tokens.KEY, tokens.KEY_FILE)
     kept = {name: value for name, value in os.environ.items() if name not in foreign}
@@ -147,8 +148,15 @@ def _variables(scratch: Path, runtime: str, job: Mapping[str, Any]) -> dict[str,
         "JUPYTER_PREFER_ENV_PATH": "1",
         "JUPYTER_RUNTIME_DIR": runtime,
         "PYTHONHASHSEED": "0",
+        "TMPDIR": _temporary(runtime),
         "TZ": "UTC",
         SCRATCH_VARIABLE: str(scratch),
         PLACES_VARIABLE: json.dumps(job["places"]),
         **({tokens.MODE: "digest", tokens.KEY: tokens.from_environment().key} if private else {}),
     }
+
+
+def _temporary(runtime: str) -> str:
+    folder = os.path.join(runtime, "t")
+    os.mkdir(folder, 0o700)
+    return folder

@@ -82,7 +82,12 @@ def _papermill(job: Mapping[str, Any], started: float, seconds: list[float]) -> 
         timeout_func=lambda cell: (
             max(1, round(job["timeout"] - (time.monotonic() - started))) if job["timeout"] else None
         ),
-        config=Config({"KernelManager": {"transport_encryption": "auto", "transport": _transport()}}),
+        config=Config(
+            {
+                "KernelManager": {"transport_encryption": "auto", "transport": _transport()},
+                "NotebookClient": {"shutdown_kernel": "immediate"},  # large libraries take a second or two to leave
+            }
+        ),
     )
 
 
