@@ -4,7 +4,7 @@ This is the uncertainty of sampling queries. It has nothing to do with ties: the
 
 `paired` compares two systems by the clusters of their queries: limits of the mean difference from one set of resamples,
 and a sign-flip p-value. Shares of events and quantiles get exact bounds, which need no resampling: `share`,
-`quantile_interval`, `minimum_values`.
+`quantile_interval`, `quantile_ranks`, `minimum_values`.
 """
 
 from collections.abc import Sequence
@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankwork.errors import ContractError
 
+_ROUNDING = 1e-12  # of binomial probabilities, which are exact to about 1e-15
 _DRAWS_AT_ONCE = 2**17  # what fits into a processor's cache; the draws do not depend on it
 FEWEST_TO_FLIP = 6  # with 5 clusters that differ, no two-sided p is below 2/32
 _NOISE = 100 * float(np.finfo(np.float64).eps)
@@ -303,12 +304,25 @@ def quantile_interval(values: ArrayLike, quantile: float, *, level: float = 0.9)
     numbers = np.sort(_checked(values, level, 100))
     if not 0 < quantile < 1:
         raise ContractError(f"a quantile lies between 0 and 1, got {quantile!r}")
+    low, high = quantile_ranks(len(numbers), quantile, level=level)
+    return (None if low is None else float(numbers[low - 1]), None if high is None else float(numbers[high - 1]))
+
+
+def quantile_ranks(n: int, quantile: float, *, level: float) -> tuple[int | None, int | None]:
+    """The ranks, from 1, of the n ordered values that limit a quantile; None where n has no such value.
+
+    Each side errs with a probability of at most (1 - level) / 2. A probability that equals it but for the rounding of
+    floats is allowed, as it is exactly: a single value lies above the true P95 with probability .05.
+
+    >>> quantile_ranks(10, 0.5, level=0.9), quantile_ranks(1, 0.95, level=0.9)
+    ((2, 9), (1, None))
+    """
     from scipy.special import bdtr
 
-    n, tail = len(numbers), (1 - level) / 2
+    tail = (1 - level) / 2
     at_most = bdtr(np.arange(n, dtype=float), n, quantile)  # the chance that so many values lie below the quantile
-    low, high = int((at_most <= tail).sum()), int((at_most < 1 - tail).sum()) + 1
-    return (float(numbers[low - 1]) if low else None, float(numbers[high - 1]) if high <= n else None)
+    low, high = int((at_most <= tail + _ROUNDING).sum()), int((at_most < 1 - tail - _ROUNDING).sum()) + 1
+    return low or None, high if high <= n else None
 
 
 def mcnemar(gained: int, lost: int) -> float | None:

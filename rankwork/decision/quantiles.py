@@ -19,9 +19,9 @@ from typing import Literal
 
 import numpy as np
 
-from rankwork.decision.shares import CONFIDENCE, checked_confidence
+from rankwork.decision.shares import CONFIDENCE, checked_confidence, leaves_out_zero
 from rankwork.errors import ContractError, InputError
-from rankwork.statistics import minimum_values
+from rankwork.statistics import minimum_values, quantile_ranks
 
 LEVELS = (0.5, 0.95, 0.99)
 Verdict = Literal["within", "exceeded", "undecided", "refused"]
@@ -167,13 +167,7 @@ def limits(n: int, level: float, confidence: float = CONFIDENCE) -> tuple[int | 
     >>> limits(100, 0.99), limits(100, 0.5), limits(5, 0.5)
     ((97, None), (40, 61), (None, None))
     """
-    from scipy.stats import binom
-
-    share, tail = float(exact(level)), (1 - confidence) / 2
-    below = binom.cdf(np.arange(n), n, share)  # below[l - 1]: fewer than l values do not exceed the quantile
-    low = int(np.searchsorted(below, tail, side="right"))
-    high = int(np.searchsorted(below, 1 - tail, side="left")) + 1
-    return low or None, high if high <= n else None
+    return quantile_ranks(n, float(exact(level)), level=confidence)
 
 
 def bounded_from(level: float, confidence: float = CONFIDENCE) -> int:
@@ -249,7 +243,7 @@ class QuantileDifference:
     @property
     def clear(self) -> bool:
         """Whether the limits leave out 0."""
-        return (self.low is not None and self.low > 0) or (self.high is not None and self.high < 0)
+        return leaves_out_zero(self.low, self.high)
 
 
 def quantile_difference(

@@ -69,7 +69,16 @@ class ShareDifference:
     @property
     def clear(self) -> bool:
         """Whether the limits leave out 0."""
-        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
+        return leaves_out_zero(self.low, self.high)
+
+
+def leaves_out_zero(low: float | None, high: float | None) -> bool:
+    """Whether limits, of which each may be unknown, lie on one side of 0.
+
+    >>> leaves_out_zero(0.1, None), leaves_out_zero(-0.1, 0.1), leaves_out_zero(None, None)
+    (True, False, False)
+    """
+    return (low is not None and low > 0) or (high is not None and high < 0)
 
 
 def share_difference(first: Share, second: Share, *, confidence: float = CONFIDENCE) -> ShareDifference:
