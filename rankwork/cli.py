@@ -132,7 +132,7 @@ def run(
             notebooks, grid, scheduler, chosen, assignments, privacy, _store(evidence), jobs, timeout, as_json
         )
     from rankwork.evidence import runner
-    from rankwork.evidence.alarm import alarm
+    from rankwork.evidence.alarm import alarms as alarms_of
     from rankwork.evidence.verifying import verify as verify_record
 
     store = _store(evidence)
@@ -141,7 +141,7 @@ def run(
     runner.check_writable(store)
     finished = runner.run(requests, store, jobs=jobs, timeout=timeout, progress=_progress())
     verdicts = [verify_record(item.path) for item in finished]
-    alarms = [alarm(item.path, store) for item in finished]
+    alarms = alarms_of((item.path for item in finished), store)
     if as_json:
         _print_json(_all_json(finished, verdicts, alarms))
     else:
@@ -166,7 +166,7 @@ def _run_sweep(
 ) -> int:
     """Run what is missing of a sweep, then the record over all of it."""
     from rankwork.evidence import runner, sweeping
-    from rankwork.evidence.alarm import alarm
+    from rankwork.evidence.alarm import alarms as alarms_of
     from rankwork.evidence.cluster import Cluster
     from rankwork.evidence.verifying import verify as verify_record
 
@@ -184,7 +184,7 @@ def _run_sweep(
     finished = sweeping.run(sweep, store, place, show and partial(show, sweep.notebook))
     over_all = sweeping.over_all(sweep, finished, store)
     verdicts = [verify_record(item.path) for item in (*finished, over_all)]
-    alarms = [alarm(item.path, store) for item in (*finished, over_all)]
+    alarms = alarms_of((item.path for item in (*finished, over_all)), store)
     if as_json:
         _print_json(_all_json((*finished, over_all), verdicts, alarms))
     else:

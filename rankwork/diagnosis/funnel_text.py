@@ -18,7 +18,10 @@ _NO_DEFECT = ("reached", "filtered_rightly")
 
 
 class Shown(Shape):
-    """What of a funnel is shown: the attributes of `rankwork.diagnosis.funnel.Funnel`."""
+    """What of a funnel is shown: the attributes of `rankwork.diagnosis.funnel.Funnel`, which describes each of them.
+
+    The funnel shows itself by this module, so it cannot be imported here: modules form no circle.
+    """
 
     @property
     def protocol(self) -> Protocol: ...  # noqa: D102

@@ -4,11 +4,12 @@ A recipe names everything that a result may depend on. Two complete records with
 something else took part, and nothing that either says can be relied on until it is found.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rankwork.evidence.comparing import compare
-from rankwork.evidence.store import Store, read_manifest
+from rankwork.evidence.store import Entry, Store, read_manifest
 
 
 @dataclass(frozen=True)
@@ -25,12 +26,22 @@ class Alarm:
 
 def alarm(folder: Path, store: Store) -> Alarm | None:
     """The latest complete record with the recipe of this one and another result; None where all agree."""
+    return alarms([folder], store)[0]
+
+
+def alarms(folders: Iterable[Path], store: Store) -> list[Alarm | None]:
+    """The alarm of each record, or None; the store is listed once for all of them."""
+    entries = store.entries()
+    return [_alarm(folder, entries) for folder in folders]
+
+
+def _alarm(folder: Path, entries: Sequence[Entry]) -> Alarm | None:
     kept = read_manifest(folder)
     if kept["status"] != "complete":
         return None
     others = [
         entry
-        for entry in store.entries()
+        for entry in entries
         if (entry.recipe_digest, entry.status) == (kept["recipe_digest"], "complete")
         and entry.result_digest != kept["result_digest"]
     ]
